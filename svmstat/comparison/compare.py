@@ -25,7 +25,6 @@ from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.formula import fold_labels
 from svmstat.formula.response import Response
 from svmstat.objective.units import are_groups
-from svmstat.resampling.copies import copies_among
 from svmstat.resampling.loops import one_blas_thread
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate, splits
 from svmstat.resampling.splits import (
@@ -37,6 +36,7 @@ from svmstat.resampling.splits import (
     refuse_tables,
 )
 from svmstat.results import SVMResults
+from svmstat.results.resampled import copies_of
 from svmstat.results.updated import data_of_folds
 
 
@@ -147,7 +147,7 @@ def compare(
     for member, order in zip(members, orders, strict=True):
         said = turned(held_out(member, held, units, n_jobs, progress), member.observed, reference, order)
         optimism = member.fit.optimism if isinstance(member, Machines) else None
-        copies = copies_among(member.fit.machine, held) if isinstance(member, Machines) else {}
+        copies = copies_of(member.fit, held) if isinstance(member, Machines) else None
         judged = evidence(how, shape, reference, said, order, held, optimism, member.observed.points, copies)
         found.append(judged if held is None else judged.without(held.never(reference.weights)))
         if nested:

@@ -1,9 +1,7 @@
 """What models say of rows that they have not seen, beside what was observed; and by nested folds."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +14,7 @@ from svmstat.comparison.observed import Observed
 from svmstat.diagnostics import HeldOut
 from svmstat.diagnostics.shape import Shape
 from svmstat.objective.units import Units
+from svmstat.resampling.copies import Copies
 from svmstat.resampling.said import Said, of_lots
 from svmstat.resampling.splits import Splits
 
@@ -47,7 +46,7 @@ def turned(said: Said, observed: Observed, reference: Observed, order: Codes) ->
 
 def evidence(
     how: str, shape: Shape, observed: Observed, said: Said, order: Codes, splits: Splits | None,
-    optimism: float | None, points: Codes | None, copies: Mapping[str, Any],
+    optimism: float | None, points: Codes | None, copies: Copies | None,
 ) -> HeldOut:  # fmt: skip
     """What was said, beside what was observed, with the classes in the order of the reference."""
     p, n = said.probability[:, order], len(observed.codes)
@@ -62,7 +61,7 @@ def evidence(
         how=how, index=index, shape=shape, codes=observed.codes, weights=observed.weights, values=values,
         probability=p, log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=said.failed,
         units=observed.units, optimism=optimism, points=points, groups=observed.groups, maps=said.maps,
-        **copies,
+        copies=copies,
         seen=None if splits is None else splits.seen(observed.codes, observed.weights, len(order)),
     )  # fmt: skip
 

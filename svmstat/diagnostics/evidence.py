@@ -21,6 +21,7 @@ from svmstat.objective import measures, predictive
 from svmstat.objective.predictive import Estimate, Line
 from svmstat.objective.residuals import KINDS, of_levels
 from svmstat.objective.units import Units, are_groups, are_whole
+from svmstat.resampling.copies import Copies
 
 _DIGITS = 12
 """Of probabilities by which rows are told apart."""
@@ -77,10 +78,9 @@ class Evidence:
         The share of the rows of the fit that are support vectors; None of other models.
     groups : Series (n,) or None
         The group of each row, where there are groups.
-    copies_seen : float
-        Σw of the rows of which the fits without them have seen copies: equal rows that are no different cases.
-    copies_suspicious : bool
-        Whether these are many, and more than chance makes of such predictors.
+    copies : Copies or None
+        Rows of which the fits without them have seen copies, equal rows that are no different cases; None where folds
+        keep them together, and of other models.
     """
 
     how: str
@@ -101,8 +101,7 @@ class Evidence:
     optimism: float | None = None
     support: float | None = None
     groups: pd.Series | None = None
-    copies_seen: float = 0.0
-    copies_suspicious: bool = False
+    copies: Copies | None = None
 
     def __repr__(self) -> str:
         failed = f", {counted(self.n_failed, 'row')} failed" if self.n_failed else ""

@@ -391,7 +391,7 @@ class InfluenceResult(Printed):
     def notes(self) -> tuple[str, ...]:
         """What the measures say, and what they do not."""
         own, others = self.measures.own[self._largest], self.measures.others[self._largest]
-        of_others = _OTHERS if (others > 0.0).any() else _LESS
+        of_others = _OTHERS if others.sum() > 0.0 else _LESS
         beside = np.abs(others).sum() / own.sum()
         like_own = self._like_own() >= _LIKE_OWN and beside <= _LITTLE
         share = "nearly all" if beside <= _NEARLY_ALL else "mostly"

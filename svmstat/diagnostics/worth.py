@@ -14,6 +14,7 @@ from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units, are_groups
 from svmstat.reporting.rendering.parts import Part, Table
 from svmstat.reporting.rendering.values import or_none
+from svmstat.resampling.copies import Copies
 
 _OF_ALL = {
     "score": ("-2 log-likelihood", "estimate"),
@@ -326,14 +327,15 @@ def _of_order(held_out: Evidence) -> str:
 
 def copies_seen(held_out: Evidence) -> str | None:
     """That fits without a row have seen copies of it, where that is so of many rows."""
-    if not getattr(held_out, "copies_suspicious", False):
+    copies = getattr(held_out, "copies", None)
+    if copies is None or not copies.suspicious:
         return None
-    return of_copies(held_out.copies_seen, float(held_out.weights.sum()))
+    return of_copies(copies, float(held_out.weights.sum()))
 
 
-def of_copies(seen: float, total: float) -> str:
-    """The same of the weight of such rows, and of all."""
-    return _COPIES_SEEN.format(seen=seen, total=total)
+def of_copies(copies: Copies, total: float) -> str:
+    """The same of such rows among this weight of all."""
+    return _COPIES_SEEN.format(seen=copies.seen, total=total)
 
 
 def copies_left(held_out: Evidence) -> tuple[str, ...]:
@@ -344,7 +346,9 @@ def copies_left(held_out: Evidence) -> tuple[str, ...]:
 
 def remedy_of_copies(held_out: Evidence) -> str:
     """What holds them out together."""
-    return " fit.kfold() holds copies out together." if held_out.how.startswith("leave-one") else ""
+    copies = held_out.copies
+    together = copies is not None and copies.fewest > 1 and held_out.how == "leave-one-out"
+    return " fit.kfold() holds copies out together." if together else ""
 
 
 def balanced_folds(held_out: Evidence) -> int | None:
@@ -353,7 +357,7 @@ def balanced_folds(held_out: Evidence) -> int | None:
     Each has two or more of them, and one of every level. Copies of rows, which folds hold out together, are in no
     balance.
     """
-    if not held_out.how.startswith("leave-one") or held_out.copies_seen > 0.0:
+    if not held_out.how.startswith("leave-one") or (held_out.copies and held_out.copies.seen):
         return None
     units, of_level = held_out.units, held_out.rows_of_levels.to_numpy()
     count = int(of_level.sum())

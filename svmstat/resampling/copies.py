@@ -3,77 +3,150 @@
 Copies have the same predictors and the same class. Where equal rows are different cases (`are_cases`) there are none.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from svmstat._tools.arrays import Floats
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.machine import Posed
 from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import are_groups
 from svmstat.resampling.folds import are_cases, rows_of_weight
 from svmstat.resampling.splits import Splits
 
-_MANY = 0.1
+Hashes = NDArray[np.uint64]
+
+_MANY = 0.15
 """The share of rows from which on copies are worth a word."""
 
-_LEAST = 1.0
-"""So many pairs of equal rows that are expected are no surprise."""
+_MORE = 4.0
+"""How many times as many rows of a class with copies as are expected are no chance; coarse predictors of several data
+sets made 2.5 times as many."""
+
+_ENOUGH = 20
+"""Pairs that agree in one column from which on it is known how often they agree in another."""
 
 
-def copies_among(machine: Posed, splits: Splits | None = None) -> dict[str, Any]:
-    """What `Evidence` has of the copies that fits without a row have seen, ``splits`` being None for leave-one-out."""
-    seen = weight_of_copies_seen(machine, splits)
-    return {"copies_seen": seen, "copies_suspicious": are_suspicious(machine, seen)}
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Rows of which the fits without them have seen copies.
 
-
-def weight_of_copies_seen(machine: Posed, splits: Splits | None = None) -> float:
-    """Σw of the rows of which the fits without them have seen copies.
-
-    Groups decide for themselves what is left out.
+    Attributes
+    ----------
+    seen : their weight
+    suspicious : whether they are many, and more than chance makes of such predictors: repeats of one observation
+    fewest : the fewest different rows of a class
     """
+
+    seen: float
+    suspicious: bool
+    fewest: int
+
+
+def copies_among(machine: Posed, predictors: pd.DataFrame, splits: Splits | None = None) -> Copies:
+    """What there is to be known of n rows with these predictors (n, q), ``splits`` being None for leave-one-out."""
+    groups, codes = machine.groups, machine.group_codes
+    different = np.unique(codes[groups.weights > 0.0], return_counts=True)[1]
+    rows = _rows_seen(machine, splits)
+    seen = np.bincount(machine.codes[rows], machine.weights[rows], machine.n_classes)
+    many = _MANY * machine.weights.sum()
+    suspicious = seen.sum() > many and seen[_are_no_chance(machine, predictors)].sum() > many
+    return Copies(float(seen.sum()), bool(suspicious), int(different.min()))
+
+
+def _rows_seen(machine: Posed, splits: Splits | None) -> Codes:
+    """The rows of which the fits without them have seen copies."""
     groups, weights, units = machine.groups, machine.weights, machine.units
-    if are_groups(units) or are_cases(groups, machine.group_codes, weights, units is None):
-        return 0.0
+    if are_cases(groups, machine.group_codes, weights, units is None):
+        return np.empty(0, np.intp)
     rows = rows_of_weight(groups, weights)
     group, away = groups.of_row[rows], weights[rows]
     if splits is not None:
         known = splits.fold[rows] >= 0
         rows, group = rows[known], group[known]
         away = np.array(list(splits.left_out(machine)))[splits.fold[rows], group]
+    elif are_groups(units):
+        _, own = np.unique(np.column_stack([group, units.of_row[rows]]), axis=0, return_inverse=True)
+        away = np.bincount(own.ravel(), weights[rows]).astype(float)[own.ravel()]
     seen = groups.weights[group] - away > ROUNDING * groups.weights[group]
-    return float(weights[rows[seen]].sum())
+    return np.asarray(rows[seen])
 
 
-def are_suspicious(machine: Posed, seen: float) -> bool:
-    """Whether so much weight is of copies ``seen`` as no chance makes of such predictors: repeats of one observation.
+def _are_no_chance(machine: Posed, predictors: pd.DataFrame) -> NDArray[np.bool_]:
+    """(K,) whether more different rows of a class have copies than its predictors make by chance."""
+    groups, codes, rows = machine.groups, machine.group_codes, rows_of_weight(machine.groups, machine.weights)
+    repeated = np.flatnonzero(np.bincount(groups.of_row[rows], minlength=len(codes)) > 1)
+    rng = np.random.default_rng(0)
+    columns = [_Column.of(predictors.iloc[groups.first, j], rng) for j in range(predictors.shape[1])]
+    members = [np.flatnonzero((groups.weights > 0.0) & (codes == k)) for k in range(machine.n_classes)]
+    expected = np.array([_pairs_by_chance(columns, each) for each in members])
+    return np.bincount(codes[repeated], minlength=machine.n_classes) >= _MORE * expected
 
-    The columns of the design are taken for independent of each other.
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The values of a predictor at G different rows.
+
+    Attributes
+    ----------
+    values : (G,) numbers, or codes of what is none
+    step : the least difference of two of them
+    hashes : (G,) random numbers, equal for equal values
     """
-    if seen <= _MANY * machine.weights.sum():
-        return False
-    groups = machine.groups
-    used = groups.weights > 0.0
-    points = np.unique(groups.point[used])
-    return pairs_by_chance(machine.X[groups.first[points]]) < _LEAST
+
+    values: Floats
+    step: float
+    hashes: Hashes
+
+    @classmethod
+    def of(cls, column: pd.Series, rng: np.random.Generator) -> "_Column":
+        """That of a column of the data."""
+        code, known = pd.factorize(column)
+        kind, values = column.dtype, np.asarray(code, float)
+        if pd.api.types.is_datetime64_any_dtype(kind):
+            values = column.astype("int64").to_numpy(float)
+        elif pd.api.types.is_numeric_dtype(kind):
+            values = column.to_numpy(float)
+        step = float(np.diff(np.unique(values)).min(initial=np.inf))
+        return cls(values, step, np.asarray(rng.integers(2**63, size=len(known), dtype=np.uint64)[code]))
+
+    def agreeing_by_chance(self, rows: Codes, rest: Hashes, chance: float) -> float:
+        """How many pairs of the rows that agree in all other columns would agree in this one too.
+
+        That is the share ``chance`` of them at least, and what there would be if values went over a grid of this step
+        between those that there are: among all rows, and among those that agree in the rest.
+        """
+        values = self.values[rows]
+        order = np.lexsort((values, rest))
+        start = np.flatnonzero(np.diff(rest[order], prepend=rest[order[0]] + np.uint64(1)) != 0)
+        stop = np.append(start[1:], len(rows)) - 1
+        within = values[order[stop]] - values[order[start]]
+        grids = 1.0 / (1.0 + np.minimum(within, np.ptp(values)) / self.step)
+        return float((_pairs(stop - start + 1.0) * np.maximum(chance, grids)).sum())
 
 
-def pairs_by_chance(X: Floats) -> float:
-    """How many pairs of different rows X (m, p) would be equal, if the columns had their values independently.
+def _pairs_by_chance(columns: list[_Column], rows: Codes) -> float:
+    """How many pairs of different rows (m,) would agree in all columns, from those that agree in all but one."""
+    hashes = [each.hashes[rows] for each in columns]
+    whole = np.sum(hashes, axis=0, dtype=np.uint64)
+    equal, found = [_agreeing(each) for each in hashes], [0.0]
+    for j, column in enumerate(columns):
+        chance = equal[j] / max(_pairs(float(len(rows))), 1.0)
+        for i in range(len(columns)):
+            if i != j and equal[i] >= _ENOUGH:
+                chance = max(chance, _agreeing(hashes[i] + hashes[j]) / equal[i])
+        found.append(column.agreeing_by_chance(rows, whole - hashes[j], chance))
+    return max(found)
 
-    Examples
-    --------
-    >>> pairs_by_chance(np.array([[1.0, 5.0], [1.0, 6.0], [2.0, 6.0], [2.0, 7.0]])).__round__(3)
-    0.333
-    >>> pairs_by_chance(np.array([[1.0], [2.0], [3.0]]))
-    0.0
-    """
-    pairs = 0.5 * len(X) * (len(X) - 1.0)
-    equal = [float((0.5 * count * (count - 1.0)).sum()) for count in map(_counts, X.T)]
-    return pairs * float(np.prod(np.array(equal) / pairs)) if pairs else 0.0
+
+def _agreeing(hashes: Hashes) -> float:
+    """How many pairs are equal."""
+    return float(_pairs(np.unique(hashes, return_counts=True)[1].astype(float)).sum())
 
 
-def _counts(values: Floats) -> NDArray[np.intp]:
-    """How often there is each value."""
-    return np.unique(values, return_counts=True)[1]
+def _pairs(count: Any) -> Any:
+    """Of so many rows."""
+    return 0.5 * count * (count - 1.0)

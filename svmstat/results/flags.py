@@ -23,8 +23,9 @@ _ALIKE, _UNLIKE = 0.95, 0.05
 _NEAR = 0.1
 """The kernel value of a row and its nearest from which on it does resemble one."""
 
-_MOST_BOUNDED, _RANKS = 0.9, 0.8
-"""The share of rows at their bound where a larger C changes f, and the in-sample AUC from which on f has an order."""
+_MOST_BOUNDED, _RANKS, _WRONG_WAY = 0.9, 0.8, 0.4
+"""The share of rows at their bound where a larger C changes f, the in-sample AUC from which on f has an order, and the
+held-out AUC up to which it is turned round."""
 
 _OFTEN = 0.05
 """The share of rows in which the rule and the probabilities may call for different levels without a word."""
@@ -102,10 +103,11 @@ def _hides_its_order(fit: Resampled, held_out: Evidence) -> Iterator[str]:
     if fit.event is None or fit.nu is not None or not hang_on_the_intercept(held_out):
         return
     bounded, ranks = float(fit.n_support["bounded"].sum()) / fit.nobs, float(fit.apparent.auc)
-    if bounded > _MOST_BOUNDED and ranks > _RANKS:
+    if bounded > _MOST_BOUNDED and ranks > _RANKS and float(held_out.auc) < _WRONG_WAY:
         yield (
-            f"f ranks its own rows (AUC {ranks:.3f}), but at C = {fit.C:.4g} nearly all are at their bound, and when "
-            "one is left out the intercept moves by more than f differs: a larger C tells what held-out rows are worth."
+            f"f ranks its own rows (AUC {ranks:.3f}), and held-out rows the wrong way: at C = {fit.C:.4g} nearly all "
+            "are at their bound, and without a row of a level the intercept moves away from it. A larger C, or folds, "
+            "tell what f is worth."
         )
 
 

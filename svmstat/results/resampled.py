@@ -22,7 +22,7 @@ from svmstat.machine import Pair, reweighted, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
-from svmstat.resampling.copies import copies_among
+from svmstat.resampling.copies import Copies, copies_among
 from svmstat.resampling.folds import points_of_few
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.resampling.said import Said, keeps_all, nothing
@@ -122,7 +122,7 @@ class Resampled(Predicting, Updated):
         losses = tuple(pair.loss for pair in self.machine.pairs)
         return LooResult(
             **self._evidence(self._how_one_by_one, found), maps=deepcopy(self.maps), optimism=self.optimism,
-            **copies_among(self.machine),
+            copies=copies_of(self),
             arrays=arrays, full_winner=self._winner.copy(), deviance=self.deviance, losses=losses,
         )  # fmt: skip
 
@@ -193,7 +193,7 @@ class Resampled(Predicting, Updated):
         seen = splits.seen(frame.codes, frame.weights, len(self.classes))
         held_out = HeldOut(
             **self._evidence(splits.told(frame.weights), found), maps=deepcopy(maps), optimism=self.optimism, seen=seen,
-            **(copies_among(self.machine, splits) if splits.given else {}),
+            copies=copies_of(self, splits) if splits.given or self.grouped else None,
         )  # fmt: skip
         return held_out.without(splits.never(frame.weights))
 
@@ -310,6 +310,13 @@ class Resampled(Predicting, Updated):
             "level_weights": None if self.class_weight is None else self.decision.factors(self.classes),
             "support": self.support_share, "groups": self.groups,
         }  # fmt: skip
+
+
+def copies_of(fit: Resampled, splits: Splits | None = None) -> Copies:
+    """Rows of which fits without them have seen copies, ``splits`` being None for leave-one-out."""
+    frame = fit.frame
+    predictors = frame.data[list(frame.design.predictors)].iloc[frame.rows]
+    return copies_among(fit.machine, predictors if predictors.shape[1] else pd.DataFrame(frame.X), splits)
 
 
 def _dearer(pair: Pair) -> float:

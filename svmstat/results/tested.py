@@ -17,7 +17,6 @@ from svmstat.diagnostics.gof import METHODS
 from svmstat.errors import DataError, UnavailableError
 from svmstat.objective.units import are_groups, fewest_units
 from svmstat.resampling import bootstrap_deviance
-from svmstat.resampling.copies import copies_among
 from svmstat.resampling.folds import is_table
 from svmstat.resampling.influences import (
     Largest,
@@ -42,7 +41,7 @@ from svmstat.resampling.relabelled import (
 )
 from svmstat.resampling.replicates import check_copies
 from svmstat.resampling.structure import look_at_residuals, noises, residuals, slope_in_noise, statistics
-from svmstat.results.resampled import Resampled
+from svmstat.results.resampled import Resampled, copies_of
 
 _ROUNDING = 1e-9
 _MOST_PERMUTED = 10**7
@@ -430,8 +429,8 @@ class Tested(Resampled):
     @property
     def _of_weights(self) -> tuple[str, ...]:
         """As how many rows weights count, and that equal rows do not count as one."""
-        known = copies_among(self.machine)
-        told = (_COPIES.format(seen=known["copies_seen"], total=self.nobs),) if known["copies_suspicious"] else ()
+        copies = copies_of(self)
+        told = (_COPIES.format(seen=copies.seen, total=self.nobs),) if copies.suspicious else ()
         return copies_note(self.frame.weights, self.machine.units) + told
 
     @property

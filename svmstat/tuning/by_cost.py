@@ -218,7 +218,7 @@ class CostPlan(Plan):
             ),
         )
         notes = [f"The score is the {result.score_name}.{_never(result)}", *notes_of_edges(result)]
-        notes += [*note_of_groups(result.best), *notes_of_copies(result), *_hard(result)]
+        notes += [*note_of_groups(result.best), *([] if of_full_fit else notes_of_copies(result)), *_hard(result)]
         blocks = [block] if of_full_fit else [block, *of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             what = "group" if result.best.grouped else "row"
@@ -229,7 +229,8 @@ class CostPlan(Plan):
         lost = [f"{points} could not be scored: see the column reason of .table."] if result.n_failed else []
         if null is not None:
             lost += _no_better(float(row["score"]), result.corrected_score, null)
-        return Summary("Grid search", tuple(blocks), tuple(notes), (*lost, *warnings_of_copies(result)))
+        lost += [] if of_full_fit else warnings_of_copies(result)
+        return Summary("Grid search", tuple(blocks), tuple(notes), tuple(lost))
 
     def _of_frequencies(self, result: TuneResult) -> float | None:
         """The deviance of the class frequencies among the rows that fits have seen; None for other scores.

@@ -24,8 +24,9 @@ from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.lines import cut, listed
 from svmstat.reporting.rendering.values import is_number
 from svmstat.reporting.summary import Summary
-from svmstat.resampling.copies import are_suspicious, weight_of_copies_seen
+from svmstat.resampling.splits import Splits
 from svmstat.results import SVMResults
+from svmstat.results.resampled import copies_of
 from svmstat.results.rules import ShiftedRule
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.sample import Effort, Folds, Sample
@@ -144,11 +145,18 @@ def notes_of_copies(result: "TuneResult") -> tuple[str, ...]:
 
 def warnings_of_copies(result: "TuneResult") -> list[str]:
     """That fits without a row have seen copies of it, where rows are left out one by one."""
-    machine = result.best.machine
-    seen = weight_of_copies_seen(machine)
-    if result.fold is not None or not are_suspicious(machine, seen):
+    best, fold, splits = result.best, result.fold, None
+    if fold is not None:
+        if not (result.given or best.grouped):
+            return []
+        of_row = fold.to_numpy()
+        splits = Splits(of_row, of_row == np.arange(of_row.max() + 1)[:, None], "")
+    copies = copies_of(best, splits)
+    if not copies.suspicious:
         return []
-    return [f"{of_copies(seen, float(machine.weights.sum()))} criterion='kfold' holds copies out together."]
+    told = of_copies(copies, float(best.frame.weights.sum()))
+    together = copies.fewest > 1 and fold is None and not best.grouped
+    return [told + " criterion='kfold' holds copies out together." * together]
 
 
 class Plan(ABC):

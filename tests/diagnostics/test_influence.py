@@ -185,6 +185,12 @@ def test_what_is_mostly_own_misfit_is_not_nearly_all(plain):
         assert f"It is {told}: a large one says that it was badly predicted" in text
 
 
+def test_one_row_without_which_the_others_gain_does_not_decide(plain):
+    own, others = np.arange(30.0), np.where(np.arange(30) == 29, 0.5, -0.7 * np.arange(30.0))
+    text = " ".join(str(measured(plain, own=own, others=others)).split())
+    assert "It is less than own misfit here" in text and "more than own misfit" not in text
+
+
 def test_what_the_others_lose_of_each_is_not_nearly_all_own(plain):
     own = np.arange(30.0)
     text = " ".join(str(measured(plain, own=own, others=-0.7 * own + 1e-9)).split())

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from svmstat import compare, svm, tune
-from svmstat.resampling.copies import are_suspicious, copies_among, pairs_by_chance, weight_of_copies_seen
+from svmstat.results.resampled import copies_of
 
 TOLD = "have copies, of the same predictors and level"
 
@@ -25,14 +25,12 @@ def words(result):
 
 def test_copies_are_counted():
     data = twice(noise(), np.arange(20)).assign(w=1.0 + np.arange(80) % 3)
-    assert weight_of_copies_seen(svm("y ~ a + b + c", data).machine) == 40.0
+    assert copies_of(svm("y ~ a + b + c", data)).seen == 40.0
     weighted = data["w"][np.r_[:20, 60:80]].sum()
     for kind in ("frequency", "probability"):
         fit = svm("y ~ a + b + c", data, weights="w", weight_type=kind)
         scale = fit.frame.weights.sum() / data["w"].sum()  # probability weights have the mean 1
-        assert weight_of_copies_seen(fit.machine) == pytest.approx(weighted * scale)
-    grouped = svm("y ~ a + b + c", data.assign(g=np.arange(80) % 20), groups="g")
-    assert weight_of_copies_seen(grouped.machine) == 0.0
+        assert copies_of(fit).seen == pytest.approx(weighted * scale)
 
 
 def test_folds_that_keep_copies_together_have_seen_none():
@@ -40,13 +38,13 @@ def test_folds_that_keep_copies_together_have_seen_none():
     fit = svm("y ~ a + b + c", data)
     for folds, seen in ((np.arange(120) % 5, 0.0), (np.arange(120) % 7, 120.0), (np.arange(120) // 60, 120.0)):
         held_out = fit.kfold(folds)
-        assert held_out.copies_seen == seen and (TOLD in words(held_out)) == (seen > 0.0)
-    assert fit.kfold(5).copies_seen == 0.0
+        assert held_out.copies.seen == seen and (TOLD in words(held_out)) == (seen > 0.0)
+    assert fit.kfold(5).copies is None
 
 
 def test_an_own_weight_is_no_other_row():
     fit = svm("y ~ a + b + c", noise().assign(w=3.0), weights="w")
-    assert fit.loo().copies_seen == 0.0 and TOLD not in words(fit.summary()) + words(fit.loo())
+    assert fit.loo().copies.seen == 0.0 and TOLD not in words(fit.summary()) + words(fit.loo())
     told = "Leave-one-out leaves out one copy of a row"
     assert told in words(fit.summary()) and told in words(fit.loo()) and told not in words(fit.kfold(5))
     assert told in words(tune("y ~ a + b + c", noise().assign(w=3.0), weights="w", C=2.0, gamma=0.5))
@@ -78,28 +76,94 @@ def test_a_rare_level_that_was_multiplied_is_told(n_events):
     assert f"{10 * n_events} of {120 + 9 * n_events} rows {TOLD}" in words(fit.summary())
 
 
-def test_equal_rows_of_coarse_predictors_are_chance():
+def test_copies_across_groups_are_seen_and_those_within_are_not():
+    data = twice(noise()).assign(new=np.arange(120) // 2, same=np.arange(120) % 60 // 2)
+    for groups, seen in (("new", 120.0), ("same", 0.0)):
+        fit = svm("y ~ a + b + c", data, groups=groups)
+        assert fit.loo().copies.seen == seen >= fit.kfold(5).copies.seen >= 0.8 * seen
+        text = words(fit.summary())
+        assert (TOLD in text) == (seen > 0.0) and "holds copies out together" not in text
+
+
+def rounded(rng, n):
+    """Coarse columns, of which several are equal by chance."""
+    data = {"x": rng.normal(size=n).round(1), "f": rng.choice(list("abcdefgh"), n), "g": rng.integers(0, 4, n)}
+    return pd.DataFrame(data).assign(h=rng.choice(["u", "v"], n), y=rng.random(n) < 0.3)
+
+
+COARSE = {
+    "one number": (["age"], "y ~ age"),
+    "its spline": (["age"], "y ~ bs(age, df=5)"),
+    "two that go together": (["age", "size"], "y ~ age + size"),
+    "their products": (["age", "size"], "y ~ age * size + poly(age, 2)"),
+    "ordinal ones": (["p", "q", "r", "s"], "y ~ p + q + r + s"),
+    "a function of another": (["age", "old"], "y ~ age + old"),
+}
+
+
+@pytest.mark.parametrize("K", [2, 4])
+@pytest.mark.parametrize("name", COARSE)
+def test_equal_rows_of_coarse_predictors_are_chance(name, K):
     rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.integers(0, 6, size=(300, 4)), columns=list("abcd"))
-    data["y"] = data["a"] + data["b"] > 4
-    fit = svm("y ~ a + b + c + d", data)
-    assert fit.loo().copies_seen > 30.0 and not fit.loo().copies_suspicious and TOLD not in words(fit.summary())
-    assert are_suspicious(svm("y ~ a + b + c", twice(noise())).machine, 120.0)
+    data = pd.DataFrame(rng.integers(0, 6, size=(300, 4)), columns=list("pqrs")).assign(age=rng.integers(20, 80, 300))
+    data["size"] = data["age"] + rng.integers(0, 4, 300)
+    data["old"] = data["age"] > 40
+    score = data["p"] + data["q"] if "ordinal" in name else data["age"]
+    data["y"] = pd.qcut(score, K, labels=False)
+    fit = svm(COARSE[name][1], data)
+    copies = fit.loo().copies
+    assert copies.seen > 50.0 and not copies.suspicious and TOLD not in words(fit.summary())
 
 
-def test_pairs_by_chance_are_those_of_independent_columns():
-    rng = np.random.default_rng(2)
-    X = rng.integers(0, 5, size=(400, 3)).astype(float)
-    equal = sum(int((X[i + 1 :] == X[i]).all(axis=1).sum()) for i in range(400))
-    assert pairs_by_chance(X) == pytest.approx(equal, rel=0.1)
-    assert pairs_by_chance(X[:1]) == pairs_by_chance(np.arange(9.0)[:, None]) == 0.0
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["all twice", "the rare level three times"])
+def test_copies_of_coarse_rows_are_more_than_chance(kind, seed):
+    once = rounded(np.random.default_rng(seed), 200)
+    rare = np.flatnonzero(once["y"])
+    data = twice(once) if kind == "all twice" else twice(once, np.tile(rare, 2))
+    for text in ("y ~ x + f + g + h", "y ~ x * f + g * h"):
+        assert not svm(text, once).loo().copies.suspicious
+        fit = svm(text, data, gamma=3.0)
+        assert fit.loo().copies.suspicious and TOLD in words(fit.summary())
+
+
+@pytest.mark.parametrize("columns", [["a"], ["a", "b"], ["a", "f"], ["day"]])
+def test_copies_of_numbers_that_are_not_coarse(columns):
+    once = noise(80).assign(f=lambda d: d["b"] > 0)
+    once["day"] = pd.Timestamp("2026-01-01") + pd.to_timedelta((1e9 * once["c"]).round(), unit="s")
+    text = f"y ~ {' + '.join(columns)}".replace("day", "I(day.astype('int64'))")
+    fit = svm(text, twice(once))
+    assert fit.loo().copies.suspicious and not svm(text, once).loo().copies.suspicious
+
+
+def test_gram_matrices_have_copies_too():
+    X = noise(30)[["a", "b"]].to_numpy()
+    X = np.vstack([X, X])
+    gram = pd.DataFrame(np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=-1))).add_prefix("k")
+    fit = svm("y ~ .", gram.assign(y=np.tile(np.arange(30) % 2, 2)), kernel="precomputed")
+    assert fit.loo().copies.suspicious
 
 
 def test_few_copies_are_not_worth_a_word():
-    assert copies_among(svm("y ~ a + b + c", twice(noise(), [0, 1])).machine) == {
-        "copies_seen": 4.0,
-        "copies_suspicious": False,
-    }
+    copies = svm("y ~ a + b + c", twice(noise(), [0, 1])).loo().copies
+    assert (copies.seen, copies.suspicious) == (4.0, False)
+
+
+def test_where_a_level_is_one_row_no_folds_are_advised():
+    data = noise(40).assign(y=np.arange(40) < 1)
+    fit = svm("y ~ a + b + c", twice(data, np.zeros(10, int)))
+    text = words(fit.summary())
+    assert f"11 of 50 rows {TOLD}" in text and "holds copies out together" not in text
+    found = words(tune("y ~ a + b + c", twice(data, np.zeros(10, int)), C=1.0, gamma=0.5))
+    assert f"11 of 50 rows {TOLD}" in found and "holds copies out together" not in found
+
+
+def test_searches_by_given_folds_have_seen_copies_and_those_of_a_full_fit_none():
+    data = twice(noise())
+    for fold, told in ((np.arange(120) % 5, False), (np.arange(120) % 7, True)):
+        found = tune("y ~ a + b + c", data, C=1.0, gamma=0.5, criterion="kfold", folds=fold)
+        assert (TOLD in words(found)) == told and "holds copies out" not in words(found)
+    assert TOLD not in words(tune("y ~ a + b + c", data, C=1.0, gamma=0.5, criterion="gacv"))
 
 
 def test_folds_are_no_remedy_for_levels_out_of_balance_where_they_keep_copies_together():
