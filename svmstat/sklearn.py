@@ -30,6 +30,9 @@ try:
 except ImportError as error:
     raise ImportError("svmstat.sklearn needs scikit-learn 1.6 or later: pip install 'svmstat[sklearn]'.") from error
 
+_NONE_ALLOWED = "; na_action='raise' allows none"
+"""Said of missing values by an argument that is no parameter here."""
+
 _FORMULA_NAMES = {"np": np, "pd": pd}
 """What a formula sees beside columns and its own functions: who calls ``fit`` may be any tool, in any place."""
 
@@ -203,7 +206,12 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         call = Call(
             {**given, "formula": formula, "data": data, "weights": weights, "groups": groups, "na_action": "raise"}
         )
-        self.result_ = call(None, None, {}, _FORMULA_NAMES)
+        try:
+            self.result_ = call(None, None, {}, _FORMULA_NAMES)
+        except DataError as error:
+            if _NONE_ALLOWED not in str(error):
+                raise
+            raise DataError(str(error).replace(_NONE_ALLOWED, ": fill them in, or leave these rows out")) from error
         self.classes_ = classes
         self.columns_ = list(data.columns[: self.n_features_in_])
         return self

@@ -1175,3 +1175,69 @@ def test_fields_that_stdout_cannot_show_are_told(tmp_path, monkeypatch, capsys):
     assert b"s\\xfcd" in out.buffer.getvalue()
     assert cli.main(["predict", str(model), str(data), "--output", str(tmp_path / "out.csv")]) == 0
     assert capsys.readouterr().err == "" and south in (tmp_path / "out.csv").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def of_x(tmp_path_factory):
+    """The saved fit to one number."""
+    folder = tmp_path_factory.mktemp("of_x")
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=60)}).assign(y=lambda d: np.where(d["x"] > 0.3, "b", "a"))
+    data.to_csv(folder / "data.csv", index=False)
+    assert cli.main(["fit", "y ~ x", str(folder / "data.csv"), "--save", str(folder / "fit.svmstat")]) == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    "names", [["1", "2", "3"], ["10", "20", "30"], ["11", "14", "12"], ["007", "008", "1e3"], ["a", "NA", ""]]
+)
+def test_names_of_rows_are_written_as_they_are(of_x, names, capsys):
+    given = of_x / "new.csv"
+    given.write_text('"","x"\n' + "".join(f'"{name}",{k}.5\n' for k, name in enumerate(names)), encoding="utf-8")
+    capsys.readouterr()
+    assert cli.main(["predict", str(of_x / "fit.svmstat"), str(given)]) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header == ",x,.fitted,.class,.decision"
+    assert [row.split(",")[:2] for row in rows] == [[name, f"{k}.5"] for k, name in enumerate(names)]
+
+
+def test_a_missing_value_of_a_file_of_one_column_is_a_row(of_x, capsys):
+    given = of_x / "one.csv"
+    given.write_text("x\n0.5\n\n1.5\n", encoding="utf-8")
+    capsys.readouterr()
+    assert cli.main(["predict", str(of_x / "fit.svmstat"), str(given)]) == 0
+    _, *rows = capsys.readouterr().out.splitlines()
+    assert [row.split(",")[0] for row in rows] == ["0.5", "", "1.5"] and rows[1] == ",,,"
+    given.write_text("x,z\n0.5,1\n\n1.5,2\n", encoding="utf-8")  # of several a blank line is none
+    assert cli.main(["predict", str(of_x / "fit.svmstat"), str(given)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("z\n1\n", "the file has no column 'x'"),
+        ("x,y\n1,c\n", "the file has a new level of the response 'y'"),
+        ("x,.fitted\n1,2\n", "which is what predict adds"),
+    ],
+)
+def test_what_is_wrong_with_new_rows_has_no_words_of_python(of_x, text, message, capsys):
+    given = of_x / "odd.csv"
+    given.write_text(text, encoding="utf-8")
+    capsys.readouterr()
+    assert cli.main(["predict", str(of_x / "fit.svmstat"), str(given)]) == 2
+    told = capsys.readouterr().err
+    assert message in told and "newdata" not in told and "augment" not in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "mackerel", "--formula", "egg_count > 0 ~ lon", "--kernel", "rbf", "--kernel", "linear",
+          "--repeats", "3"], "--repeats is of the splits for --nested"),
+        (["fit", "egg_count > 0 ~ lon", "mackerel", "--weight-type", "probability"], "--weight-type says what"),
+    ],
+)  # fmt: skip
+def test_options_of_others_that_are_not_given(arguments, message, capsys):
+    assert cli.main(arguments) == 2
+    assert message in capsys.readouterr().err

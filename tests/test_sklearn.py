@@ -516,3 +516,13 @@ def test_a_subclass_may_have_parameters_of_its_own():
     X, y = two_numbers(2)
     f = Named(C=3.0, title="yours").fit(X, y).decision_function(X)
     np.testing.assert_array_equal(f, SVMClassifier(C=3.0).fit(X, y).decision_function(X))
+
+
+def test_missing_values_are_told_without_an_argument_that_there_is_not():
+    for fit in (
+        lambda: SVMClassifier().fit(X2.assign(g=[None, *"a" * 30, *"b" * 29]), Y2),
+        lambda: SVMClassifier().fit(X2, Y2, groups=np.where(np.arange(60) == 7, np.nan, np.arange(60) // 3)),
+    ):
+        with pytest.raises(DataError, match="fill them in, or leave these rows out") as told:
+            fit()
+        assert "na_action" not in str(told.value)

@@ -222,8 +222,10 @@ def _predict(model: str, data: str) -> str:
         fit = load(model)
         given = read_data(data, fit.frame.text_columns)
         table = fit.augment(given)
-    table[given.columns] = as_written(data, given)
-    return str(table.to_csv(index=not isinstance(given.index, pd.RangeIndex))).removesuffix("\n")
+    written = as_written(data, given)
+    table = table.set_axis(written.index)
+    table[given.columns] = written
+    return str(table.to_csv(index=not isinstance(written.index, pd.RangeIndex))).removesuffix("\n")
 
 
 def _compare(
@@ -239,6 +241,8 @@ def _compare(
       svmstat compare mackerel --formula "egg_count > 0 ~ lon + lat" --kernel linear --kernel rbf --nested --seed 1
     """
     settings = _settings(options, *_OF_COMPARE)
+    if "repeats" in settings and not settings.get("nested"):
+        raise SvmstatError("--repeats is of the splits for --nested, and nothing else is repeated.")
     each = [(formula, kernel) for formula in formulas for kernel in kernels or (None,)]
     if len(each) < 2:
         raise SvmstatError("one model is given: compare takes several, by several --formula or several --kernel.")
@@ -365,6 +369,8 @@ def _frame(data: str, options: Mapping[str, Any], formulas: Sequence[str], folds
         keys = [] if given == BALANCED else [key for key, _ in given]
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise ArgumentError(f"{option} is given twice for {twice[0]!r}.")
+    if "weight_type" in options and "weights" not in options:
+        raise SvmstatError("--weight-type says what --weights are, and there are none.")
     with _warnings_on_stderr():
         found = read_data(data)
     for label in (options.get("groups"), folds):

@@ -74,8 +74,22 @@ def _separator(path: Path) -> str:
 
 
 def as_written(name: str, given: pd.DataFrame) -> pd.DataFrame:
-    """The fields of a file of text as they stand there, of other data what was ``given``."""
-    return texts_of(name, given.columns).set_axis(given.index) if _is_text(name) else given
+    """The fields of a file of text and its names of rows, if it has some, as they stand there; else what was given."""
+    if not _is_text(name):
+        return given
+    path = Path(name)
+    rows = _texts(path, [0]).iloc[:, 0].to_numpy() if has_row_names(path) else given.index
+    return texts_of(name, given.columns).set_axis(rows)
+
+
+def has_row_names(path: Path) -> bool:
+    """Whether the first of several columns of a file of text has no name, as that of the names of rows."""
+    return str(_header(path).iloc[0]) == ""
+
+
+def _header(path: Path) -> pd.Series:
+    """The names of the columns of a file of text."""
+    return pd.read_csv(path, sep=_separator(path), header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
 
 
 def _is_text(name: str) -> bool:
@@ -84,8 +98,15 @@ def _is_text(name: str) -> bool:
 
 def texts_of(name: str, columns: Iterable[Any]) -> pd.DataFrame:
     """The fields of some columns of a file of text."""
-    path, known = Path(name), list(columns)
-    return pd.read_csv(path, sep=_separator(path), index_col=False, usecols=known, dtype=str, keep_default_na=False)
+    return _texts(Path(name), list(columns))
+
+
+def _texts(path: Path, columns: list[Any]) -> pd.DataFrame:
+    """The same by names or places."""
+    return pd.read_csv(
+        path, sep=_separator(path), index_col=False, usecols=columns, dtype=str, keep_default_na=False,
+        skip_blank_lines=len(_header(path)) > 1,
+    )  # fmt: skip
 
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".zst", ".tar")
@@ -98,7 +119,7 @@ _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"
 def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
     """Columns with a name each, but for the first if it has those of the rows; none is passed over, or there twice."""
     sep = _separator(path)
-    header = pd.read_csv(path, sep=sep, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
+    header = _header(path)
     other = next((mark for mark in (";", "\t", "|") if mark != sep and mark in header.iloc[0]), None)
     if len(header) == 1 and other is not None:
         raise SvmstatError(
@@ -117,7 +138,7 @@ def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            read = partial(_fields, path, row_names=header.iloc[0] == "")
+            read = partial(_fields, path, row_names=header.iloc[0] == "", blank=len(header) > 1)
             found = read(dict.fromkeys(text, str))
             large = {name: "Int64" for name in found.columns if _is_whole(found[name], large=True)}
             return _as_whole(found.assign(**read(large)[list(large)]) if large else found)
@@ -128,10 +149,15 @@ def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
             ) from error
 
 
-def _fields(path: Path, types: Mapping[Any, Any], row_names: bool) -> pd.DataFrame:
-    """The columns of a file of text, some of these types; the first may have the names of the rows."""
-    sep, first = _separator(path), 0 if row_names else False
-    return pd.read_csv(path, sep=sep, index_col=first, dtype=dict(types), keep_default_na=False, na_values=_MISSING)
+def _fields(path: Path, types: Mapping[Any, Any], row_names: bool, blank: bool) -> pd.DataFrame:
+    """The columns of a file of text, some of these types; the first may have the names of the rows.
+
+    Lines that are ``blank`` are no rows; in a file of one column they are those of missing values.
+    """
+    return pd.read_csv(
+        path, sep=_separator(path), index_col=0 if row_names else False, dtype=dict(types), keep_default_na=False,
+        na_values=_MISSING, skip_blank_lines=blank,
+    )  # fmt: skip
 
 
 def _as_whole(data: pd.DataFrame) -> pd.DataFrame:

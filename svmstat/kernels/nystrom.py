@@ -158,4 +158,5 @@ def landmarks_of(kernel: Kernel, rows: FloatArray) -> Landmarks:
             "map stands for them; kernel= takes it as it is."
         )
     kept = values > _RANK * values[-1]
-    return Landmarks(rows, vectors[:, kept] / np.sqrt(values[kept]))
+    whole = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))  # as a file has it: last bits hang on that
+    return Landmarks(np.ascontiguousarray(rows), whole)
