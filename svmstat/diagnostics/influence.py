@@ -392,9 +392,9 @@ class InfluenceResult(Printed):
         """What the measures say, and what they do not."""
         own, others = self.measures.own[self._largest], self.measures.others[self._largest]
         of_others = _OTHERS if others.sum() > 0.0 else _LESS
-        beside = np.abs(others).sum() / own.sum()
-        like_own = self._like_own() >= _LIKE_OWN and beside <= _LITTLE
-        share = "nearly all" if beside <= _NEARLY_ALL else "mostly"
+        beside = np.abs(others).sum()
+        like_own = self._like_own() >= _LIKE_OWN and beside <= _LITTLE * own.sum()
+        share = "nearly all" if beside <= _NEARLY_ALL * own.sum() else "mostly"
         made_of = _OWN.format(share=share, but=self._but) if like_own else of_others
         return (*(note.format(made_of=made_of) for note in _NOTES), *self._tied, *self._elsewhere, *self._of_weights)
 

@@ -3,6 +3,7 @@
 Copies have the same predictors and the same class. Where equal rows are different cases (`are_cases`) there are none.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,14 +47,14 @@ class Copies:
     fewest: int
 
 
-def copies_among(machine: Posed, predictors: pd.DataFrame, splits: Splits | None = None) -> Copies:
+def copies_among(machine: Posed, predictors: Callable[[], pd.DataFrame], splits: Splits | None = None) -> Copies:
     """What there is to be known of n rows with these predictors (n, q), ``splits`` being None for leave-one-out."""
     groups, codes = machine.groups, machine.group_codes
     different = np.unique(codes[groups.weights > 0.0], return_counts=True)[1]
     rows = _rows_seen(machine, splits)
     seen = np.bincount(machine.codes[rows], machine.weights[rows], machine.n_classes)
     many = _MANY * machine.weights.sum()
-    suspicious = seen.sum() > many and seen[_are_no_chance(machine, predictors)].sum() > many
+    suspicious = seen.sum() > many and seen[_are_no_chance(machine, predictors())].sum() > many
     return Copies(float(seen.sum()), bool(suspicious), int(different.min()))
 
 
@@ -116,16 +117,16 @@ class _Column:
     def agreeing_by_chance(self, rows: Codes, rest: Hashes, chance: float) -> float:
         """How many pairs of the rows that agree in all other columns would agree in this one too.
 
-        That is the share ``chance`` of them at least, and what there would be if values went over a grid of this step
-        between those that there are: among all rows, and among those that agree in the rest.
+        That is the share ``chance`` of them at least, and what there would be on a grid of this step between the least
+        and the largest value of those that agree.
         """
         values = self.values[rows]
         order = np.lexsort((values, rest))
         start = np.flatnonzero(np.diff(rest[order], prepend=rest[order[0]] + np.uint64(1)) != 0)
         stop = np.append(start[1:], len(rows)) - 1
         within = values[order[stop]] - values[order[start]]
-        grids = 1.0 / (1.0 + np.minimum(within, np.ptp(values)) / self.step)
-        return float((_pairs(stop - start + 1.0) * np.maximum(chance, grids)).sum())
+        on_grid = 1.0 / (1.0 + within / self.step)
+        return float((_pairs(stop - start + 1.0) * np.maximum(chance, on_grid)).sum())
 
 
 def _pairs_by_chance(columns: list[_Column], rows: Codes) -> float:

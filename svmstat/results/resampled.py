@@ -314,9 +314,14 @@ class Resampled(Predicting, Updated):
 
 def copies_of(fit: Resampled, splits: Splits | None = None) -> Copies:
     """Rows of which fits without them have seen copies, ``splits`` being None for leave-one-out."""
+    return copies_among(fit.machine, lambda: _predictors(fit), splits)
+
+
+def _predictors(fit: Resampled) -> pd.DataFrame:
+    """(n, q) the columns of the data that the formula reads, or those of the design where it reads none."""
     frame = fit.frame
-    predictors = frame.data[list(frame.design.predictors)].iloc[frame.rows]
-    return copies_among(fit.machine, predictors if predictors.shape[1] else pd.DataFrame(frame.X), splits)
+    names = list(frame.design.predictors)
+    return frame.data[names].iloc[frame.rows] if names else pd.DataFrame(frame.X)
 
 
 def _dearer(pair: Pair) -> float:
