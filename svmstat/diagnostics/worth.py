@@ -429,7 +429,7 @@ _CORRECTED = (
     "2018]. Its standard error is that of the ratio: in simulations (python -m benchmarks validity tuning) +-1.96 of "
     "it covers what the fit is worth on new rows in 0.82 to 0.92 of samples of 100 and 200 rows, with one event in "
     "nine rows in 0.60 to 0.70, without a signal in 0.50 to 0.58. The other numbers here are not corrected; "
-    "tune(), nested, repeats the search without the rows."
+    "nested=True in tune() repeats the search without the rows."
 )
 _NOT_CORRECTED = (
     "by how much is not known here. Rows that had no part in the choice tell, as in a nested search. If the search was "
