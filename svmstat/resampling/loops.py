@@ -28,6 +28,9 @@ Step = TypeVar("Step")
 LONG = 20.0
 """Seconds from which on a loop is announced."""
 
+_LOADING = 1.0
+"""Seconds that the first step may take to load what was compiled."""
+
 _TICK = get_clock_info("process_time").resolution
 
 _WORTH_TRIAL = 20
@@ -207,12 +210,17 @@ def watched_steps(what: str, steps: Sequence[Step], progress: bool = False) -> I
         Once, when the steps that are done take more than their share of `LONG` seconds.
     """
     start, compiled, told = perf_counter(), compiling.seconds, _inside.value
+    first = 0.0
     with progress_bar(progress, total=len(steps), desc=what) as bar:
         for done, step in enumerate(steps, start=1):
             yield step
             bar.update()
-            seconds = (perf_counter() - start - (compiling.seconds - compiled)) * len(steps) / done
-            if not told and seconds > LONG and done < len(steps):
+            passed = perf_counter() - start - (compiling.seconds - compiled)
+            first = first if done > 1 else passed
+            each = passed if done == 1 else (passed - first) / (done - 1)
+            seconds = first + each * (len(steps) - 1)
+            tells = done > 1 or first > min(_LOADING, LONG)
+            if not told and tells and seconds > LONG and done < len(steps):
                 _announce(what, seconds, Outlook(), 1)
                 told = True
 

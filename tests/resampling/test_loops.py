@@ -472,3 +472,12 @@ def test_threads_are_counted_as_threads_in_a_worker_of_multiprocessing_too():
     worker.join()
     with joblib.parallel_config("threading", n_jobs=3):
         assert loops.workers_for(9, None) == 3
+
+
+@pytest.mark.parametrize(("first", "each", "told"), [(0.5, 0.001, None), (0.5, 0.2, 40.3), (1.5, 0.2, 300.0)])
+def test_a_first_step_that_loads_what_was_compiled_does_not_tell_of_the_others(monkeypatch, first, each, told):
+    times, announced = [0.0, *(first + each * np.arange(200))], []
+    monkeypatch.setattr(loops, "perf_counter", iter(times).__next__)
+    monkeypatch.setattr(loops, "_announce", lambda what, seconds, *_: announced.append(seconds))
+    assert len(list(loops.watched_steps("steps", range(200)))) == 200
+    assert announced == ([] if told is None else pytest.approx([told]))
