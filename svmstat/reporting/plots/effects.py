@@ -244,9 +244,10 @@ def comparisons_plot(
         ax.set_ylim(len(names) - 0.5, -0.5)
         widen(ax, "x")
         ax.set_xlabel(fitted(ax, what), parse_math=False)
-        ax.set_title(fitted(ax, title, [line for name in called for line in name.split("\n")]), fontsize=SMALL)
+        beside = [line for name in called for line in name.split("\n")]
+        ax.set_title(fitted(ax, title, beside), fontsize=SMALL)
         if q > 1:
-            legend_below(ax)
+            legend_below(ax, beside=max(map(len, beside)))
     return ax
 
 

@@ -260,9 +260,12 @@ def _in_width(text: str, letters: int) -> str:
     return "\n".join(textwrap.fill(line, max(_OF_PANEL, letters)) for line in text.split("\n"))
 
 
-def columns_of(figure: Any, labels: Sequence[str], most: int) -> int:
-    """How many columns of a legend fit beside each other over the width of a figure, at most so many."""
-    return _columns(figure.bbox.width / figure.dpi, labels, most)
+def columns_of(figure: Any, labels: Sequence[str], most: int, beside: int = 0) -> int:
+    """How many columns of a legend fit beside each other over the width of a figure, at most so many.
+
+    So many letters ``beside`` it have their place there too.
+    """
+    return _columns(figure.bbox.width / figure.dpi - beside / _LETTERS, labels, most)
 
 
 def _columns(width: float, labels: Sequence[str], most: int) -> int:
@@ -307,8 +310,11 @@ def legend_of_figure(figure: Any, handles: Sequence[Any], names: Sequence[str], 
     )
 
 
-def legend_below(ax: Axes, title: str = "", columns: int | None = None) -> None:
-    """A legend of all that has a label, below that of the horizontal axis, in as many columns as fit in the figure."""
+def legend_below(ax: Axes, title: str = "", columns: int | None = None, beside: int = 0) -> None:
+    """A legend of all that has a label, below that of the horizontal axis, in as many columns as fit in the figure.
+
+    Labels of the vertical axis with so many letters are ``beside`` it.
+    """
     _, labels = ax.get_legend_handles_labels()
     points = max(_BELOW + _LINE * ax.get_xlabel().count("\n"), _depth(ax) + _APART)
     below = pyplot().matplotlib.transforms.ScaledTranslation(0.0, -points / 72.0, ax.figure.dpi_scale_trans)
@@ -320,7 +326,7 @@ def legend_below(ax: Axes, title: str = "", columns: int | None = None) -> None:
         bbox_to_anchor=(0.0, 0.0),
         bbox_transform=ax.transAxes + below,
         borderaxespad=0.0,
-        ncols=columns_of(ax.figure, labels, 3) if columns is None else columns,
+        ncols=columns_of(ax.figure, labels, 3, beside) if columns is None else columns,
         columnspacing=1.2,
         handletextpad=0.5,
     )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -30,6 +31,8 @@ from svmstat.reporting.rendering.values import percent
 
 _WIDE, _TALL = 3.4, 2.7
 """Inches of a panel."""
+_COLOURS = 12
+"""Pairs that have colours of their own."""
 _FEW_LINES, _LINE = 3, 0.2
 """Lines whose names stand among them; inches of each name below a panel that has more."""
 
@@ -63,6 +66,8 @@ def terms_plot(
 ) -> NDArray[Any]:  # fmt: skip
     """A panel for each term; of several pairs of levels lines of their own in it, and for maps a panel each.
 
+    So for a term with lines for more levels than there are dashes, or for more pairs than there are colours.
+
     Parameters
     ----------
     effects : sequence of TermEffect
@@ -82,33 +87,34 @@ def terms_plot(
     ndarray of Axes
         One for each panel, in the order of the terms.
     """
-    panels = [(each, pair) for each in effects for pair in (range(len(pairs)) if each.kind == "map" else [None])]
+    panels = [(each, pair) for each in effects for pair in (range(len(pairs)) if _is_apart(each) else [None])]
     side = min(columns, len(panels))
     rows = math.ceil(len(panels) / side)
-    below = _LINE * max((len(each.lines) for each in effects if _is_crowded(each)), default=0)
+    names_below = [len(each.lines) for each in effects if _is_crowded(each) or (_is_apart(each) and each.kind != "map")]
+    below = _LINE * max(names_below, default=0) * (rows if any(map(_is_apart, effects)) else 1)
     size = (_WIDE * side, _TALL * rows + 0.6 + below)
     lines = [each for each in effects if each.kind != "map"]
     own, called, titles = ax is None, told_apart(pairs), _short(each.name for each in effects)
     axis = _short(label for each in effects for label in each.labels)
     with drawing_panels(len(panels), rows, side, size, ax) as (figure, axes):
         for ax, (each, pair) in zip(axes, panels, strict=True):
-            if pair is None:
-                _DRAWN[each.kind](ax, each)
-                if each.kind == "curve" and len(each.lines) > 1:
-                    _name_lines(ax, each, room_below=own and _is_crowded(each))
-                ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
-                ax.set_title(titles[each.name])
-            else:
+            of_pair = f", {called[pair]}" if pair is not None and len(pairs) > 1 else ""
+            ax.set_title(fitted(ax, f"{titles[each.name]}{of_pair}"))
+            if pair is not None and each.kind == "map":
                 _map(ax, each, pair)
                 ax.set_ylabel(axis[each.labels[1]])
-                of_pair = f", {called[pair]}" if len(pairs) > 1 else ""
-                ax.set_title(fitted(ax, f"{titles[each.name]}{of_pair}"))
+            else:
+                drawn = each if pair is None else _of_pair(each, pair)
+                _DRAWN[each.kind](ax, drawn)
+                if each.kind == "curve" and len(each.lines) > 1:
+                    _name_lines(ax, drawn, room_below=own and _is_crowded(drawn))
+                ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
             if each.kind != "points":
                 ax.set_xlabel(axis[each.labels[0]])
         _one_scale([ax for ax, (each, _) in zip(axes, panels, strict=True) if each.kind != "map"], lines)
         words = across(figure, _words(level, banded, bool(lines)))
         figure.suptitle(words, fontsize=SMALL, x=0.01, ha="left")
-        if len(pairs) > 1 and lines:
+        if len(pairs) > 1 and any(not _is_apart(each) for each in lines):
             legend_of_classes(figure, called, title="f > 0 stands for the first of")
         return np.array(axes)
 
@@ -172,6 +178,19 @@ def _needs_lines(effect: _Effect) -> bool:
     return len(effect.estimate) > 1 and len(effect.lines) > 1
 
 
+def _is_apart(effect: _Effect) -> bool:
+    """Whether each pair has a panel of its own: a map, and lines that are more than dashes, of pairs beyond colours."""
+    if effect.kind != "curve":
+        return effect.kind == "map"
+    return _needs_lines(effect) and (len(effect.lines) > len(LINES) or len(effect.estimate) > _COLOURS)
+
+
+def _of_pair(effect: Any, pair: int) -> Any:
+    """What is drawn of one of several pairs."""
+    kept = {name: getattr(effect, name)[pair : pair + 1] for name in ("estimate", "lower", "upper")}
+    return replace(effect, **kept)
+
+
 def _line_of(j: int) -> str:
     return LINES[j % len(LINES)]
 
@@ -181,7 +200,7 @@ def _name_lines(ax: Axes, effect: _Effect, room_below: bool) -> None:
     if _needs_lines(effect):
         line = partial(pyplot().matplotlib.lines.Line2D, [], [], color=INK)
         named = [line(linestyle=_line_of(j), label=name) for j, name in enumerate(told_apart(effect.lines))]
-        ax.legend(handles=named, fontsize=SMALL - 1.0)
+        ax.legend(handles=named, fontsize=SMALL - 1.0, title="pairs by colour alone", title_fontsize=SMALL - 1.0)
     elif room_below:
         legend_below(ax, columns=1)
     else:

@@ -145,3 +145,15 @@ def test_a_rug_of_many_values_is_an_image(n, is_image):
     ax = svm("y ~ a", data.assign(y=data["a"] > 0.3), kernel="linear").effects("a").plot()
     assert {bool(line.get_rasterized()) for line in ax.lines if line.get_marker() == "|"} == {is_image}
     plt.close("all")
+
+
+@pytest.mark.parametrize("q", [3, 6])
+@pytest.mark.parametrize("letters", [3, 60])
+def test_the_legend_of_comparisons_is_inside_the_figure_whatever_the_labels(q, letters):
+    names = [f"site: {'a very long level ' * (letters // 18)}{k}" for k in range(4)]
+    y = np.random.default_rng(0).normal(size=(4, q))
+    ax = comparisons_plot(names, y, None, [f"P(y = level {k})" for k in range(q)], what="change", title="")
+    ax.figure.canvas.draw()
+    box = ax.get_legend().get_window_extent(ax.figure.canvas.get_renderer())
+    assert box.x1 <= ax.figure.bbox.x1 and len(ax.get_legend().get_texts()) == q
+    plt.close(ax.figure)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from levels import sample
+from matplotlib import pyplot as plt
 
 from svmstat import svm
 from svmstat.reporting.plots import profiles_plot, selection_plot
@@ -95,3 +96,22 @@ def test_lines_of_a_variable_are_told_by_dashes_where_colours_tell_pairs():
     looks = [line.get_linestyle() for line in ax.get_legend().get_lines()]
     assert len(set(looks)) == len(sites) and {dash for _, dash in drawn} >= set(looks)
     assert len({colour for colour, _ in drawn if colour}) >= 3
+
+
+@pytest.mark.parametrize(("levels", "panels"), [(4, 1), (6, 3)])
+def test_lines_that_are_more_than_dashes_have_a_panel_for_each_pair(levels, panels):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"v": rng.normal(size=240), "g": rng.choice([f"g{k}" for k in range(levels)], 240)})
+    data["y"] = rng.choice(["a", "b", "c"], 240)
+    axes = svm("y ~ s(v, by=g)", data).plot_terms(B=0)
+    assert len(axes) == panels
+    for ax in axes:
+        looks = [(line.get_color(), line.get_linestyle()) for line in ax.lines if len(line.get_xdata()) > 2]
+        looks = [look for look in looks if look[1] != "None"]
+        assert len(set(looks)) == len(looks) == (levels if panels > 1 else 3 * levels)
+        assert len(ax.get_legend().get_texts()) == levels
+    titles = [ax.get_title(loc="left") for ax in axes]
+    assert titles == (["s(v, by=g)"] if panels == 1 else [f"s(v, by=g), {p}" for p in ("a : b", "a : c", "b : c")])
+    shown = axes[0].get_legend().get_title().get_text()
+    assert shown == ("pairs by colour alone" if panels == 1 else "")
+    plt.close(axes[0].figure)
