@@ -11,12 +11,11 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
 from svmstat._tools.texts import counted
 from svmstat.diagnostics.copies import copies_note
+from svmstat.diagnostics.copies_seen import copies_left, copies_seen
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import (
     NO_LINE,
     balanced_folds,
-    copies_left,
-    copies_seen,
     few_groups,
     hang_on_the_intercept,
     lacks_predictions,

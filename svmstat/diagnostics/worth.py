@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Floats
-from svmstat.diagnostics.copies import copies_note, other_copies_note
+from svmstat.diagnostics.copies import copies_note
+from svmstat.diagnostics.copies_seen import copies_left, copies_seen, remedy_of_copies
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units, are_groups
 from svmstat.reporting.rendering.parts import Part, Table
 from svmstat.reporting.rendering.values import or_none
-from svmstat.resampling.copies import Copies
 
 _OF_ALL = {
     "score": ("-2 log-likelihood", "estimate"),
@@ -103,11 +103,6 @@ _NO_RANKS = (
 )
 _BALANCED = " fit.kfold({folds}) keeps the levels in balance."
 """Where rows or groups are left out one by one."""
-
-_COPIES_SEEN = (
-    "{seen:.6g} of {total:.6g} rows have copies, of the same predictors and level, which the fits without them have "
-    "seen: held-out numbers promise too much, unless such rows are different cases."
-)
 
 _CALIBRATED = "Calibrated probabilities have slope 1 and intercept 0; "
 _NEAR_BY = 0.25
@@ -323,32 +318,6 @@ def _of_order(held_out: Evidence) -> str:
         return _RANKS.format(usual=usual) if held_out.shape.two else _RANKS_OF_MORE
     folds = balanced_folds(held_out)
     return _NO_RANKS.format(one=what_is_left_out(held_out)) + (_BALANCED.format(folds=folds) if folds else "")
-
-
-def copies_seen(held_out: Evidence) -> str | None:
-    """That fits without a row have seen copies of it, where that is so of many rows."""
-    copies = getattr(held_out, "copies", None)
-    if copies is None or not copies.suspicious:
-        return None
-    return of_copies(copies, float(held_out.weights.sum()))
-
-
-def of_copies(copies: Copies, total: float) -> str:
-    """The same of such rows among this weight of all."""
-    return _COPIES_SEEN.format(seen=copies.seen, total=total)
-
-
-def copies_left(held_out: Evidence) -> tuple[str, ...]:
-    """What leaving out one copy of a row leaves."""
-    one_by_one = held_out.how.startswith("leave-one")
-    return other_copies_note(held_out.weights, held_out.units) if one_by_one else ()
-
-
-def remedy_of_copies(held_out: Evidence) -> str:
-    """What holds them out together."""
-    copies = held_out.copies
-    together = copies is not None and copies.fewest > 1 and held_out.how == "leave-one-out"
-    return " fit.kfold() holds copies out together." if together else ""
 
 
 def balanced_folds(held_out: Evidence) -> int | None:

@@ -24,8 +24,7 @@ _MANY = 0.15
 """The share of rows from which on copies are worth a word."""
 
 _MORE = 4.0
-"""How many times as many rows of a class with copies as are expected are no chance; coarse predictors of several data
-sets made 2.5 times as many."""
+"""How many times as many rows of a class with copies as are expected are no chance."""
 
 _ENOUGH = 20
 """Pairs that agree in one column from which on it is known how often they agree in another."""

@@ -8,7 +8,8 @@ import pandas as pd
 from svmstat._tools.arrays import Floats
 from svmstat._tools.texts import counted
 from svmstat.diagnostics import Evidence
-from svmstat.diagnostics.worth import copies_seen, few_rows, hang_on_the_intercept, remedy_of_copies
+from svmstat.diagnostics.copies_seen import copies_seen, remedy_of_copies
+from svmstat.diagnostics.worth import few_rows, hang_on_the_intercept
 from svmstat.kernels import Kernel
 from svmstat.machine import Pair
 from svmstat.objective import predictive

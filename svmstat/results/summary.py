@@ -12,7 +12,8 @@ from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Coefficients, Evidence
 from svmstat.diagnostics.coefficients import coefficient_notes
 from svmstat.diagnostics.copies import copies_note
-from svmstat.diagnostics.worth import chosen_notes, copies_left, evidence_tables, held_out_notes
+from svmstat.diagnostics.copies_seen import copies_left
+from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_notes
 from svmstat.kernels import NOT_CONVEX, Additive
 from svmstat.machine import Pair
 from svmstat.reporting.rendering.lines import abridged, listed

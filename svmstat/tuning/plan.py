@@ -13,7 +13,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.copied import read_as_copies
 from svmstat._tools.texts import counted
 from svmstat.diagnostics.copies import other_copies_note
-from svmstat.diagnostics.worth import of_copies
+from svmstat.diagnostics.copies_seen import of_copies
 from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.formula import Response
 from svmstat.kernels import Additive, Kernel
