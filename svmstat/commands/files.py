@@ -78,13 +78,8 @@ def as_written(name: str, given: pd.DataFrame) -> pd.DataFrame:
     if not _is_text(name):
         return given
     path = Path(name)
-    rows = _texts(path, [0]).iloc[:, 0].to_numpy() if has_row_names(path) else given.index
+    rows = _texts(path, [0]).iloc[:, 0].to_numpy() if _header(path).iloc[0] == "" else given.index
     return texts_of(name, given.columns).set_axis(rows)
-
-
-def has_row_names(path: Path) -> bool:
-    """Whether the first of several columns of a file of text has no name, as that of the names of rows."""
-    return str(_header(path).iloc[0]) == ""
 
 
 def _header(path: Path) -> pd.Series:

@@ -27,14 +27,7 @@ from svmstat.formula.response import Response
 from svmstat.objective.units import are_groups
 from svmstat.resampling.loops import one_blas_thread
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate, splits
-from svmstat.resampling.splits import (
-    Splits,
-    check_folds,
-    given_splits,
-    is_number,
-    is_splitter,
-    refuse_tables,
-)
+from svmstat.resampling.splits import Splits, check_folds, given_splits, is_number, is_splitter, refuse_tables
 from svmstat.results import SVMResults
 from svmstat.results.resampled import copies_of
 from svmstat.results.updated import data_of_folds

@@ -278,7 +278,7 @@ class Comparison(Printed):
         """Which models have seen copies of what they predict."""
         of: dict[str, list[str]] = {}
         for name, each in zip(self.names, self.evidence, strict=True):
-            if (seen := copies_seen(each)) is not None:
+            for seen in copies_seen(each):
                 of.setdefault(seen, []).append(name)
         return [f"{', '.join(names)}: {seen}" for seen, names in of.items()]
 

@@ -10,27 +10,29 @@ _SEEN = (
 )
 
 
-def copies_seen(held_out: Evidence) -> str | None:
-    """That fits without a row have seen copies of it, where that is so of many rows."""
+def copies_seen(held_out: Evidence, by: str = "") -> tuple[str, ...]:
+    """That fits without a row have seen copies of it, where there are more than chance makes.
+
+    ``by`` is what holds copies out together.
+    """
     copies = getattr(held_out, "copies", None)
-    if copies is None or not copies.suspicious:
-        return None
-    return of_copies(copies, float(held_out.weights.sum()))
+    return () if copies is None else told_of_copies(copies, float(held_out.weights.sum()), by)
 
 
-def of_copies(copies: Copies, total: float) -> str:
+def told_of_copies(copies: Copies, total: float, by: str = "") -> tuple[str, ...]:
     """The same of such rows among this weight of all."""
-    return _SEEN.format(seen=copies.seen, total=total)
+    if not copies.suspicious:
+        return ()
+    together = f" {by} holds copies out together." if by and copies.fewest > 1 else ""
+    return (_SEEN.format(seen=copies.seen, total=total) + together,)
+
+
+def warning_of_copies(held_out: Evidence) -> tuple[str, ...]:
+    """The same beside the numbers of a fit."""
+    return copies_seen(held_out, "fit.kfold()" if held_out.how == "leave-one-out" else "")
 
 
 def copies_left(held_out: Evidence) -> tuple[str, ...]:
     """What leaving out one copy of a row leaves."""
     one_by_one = held_out.how.startswith("leave-one")
     return other_copies_note(held_out.weights, held_out.units) if one_by_one else ()
-
-
-def remedy_of_copies(held_out: Evidence) -> str:
-    """What holds them out together."""
-    copies = held_out.copies
-    together = copies is not None and copies.fewest > 1 and held_out.how == "leave-one-out"
-    return " fit.kfold() holds copies out together." if together else ""

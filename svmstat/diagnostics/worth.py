@@ -9,7 +9,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat.diagnostics.copies import copies_note
-from svmstat.diagnostics.copies_seen import copies_left, copies_seen, remedy_of_copies
+from svmstat.diagnostics.copies_seen import copies_left, warning_of_copies
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units, are_groups
@@ -422,9 +422,8 @@ def notes_of_held_out_alone(held_out: Evidence) -> tuple[str, ...]:
 
 def warnings_of_held_out(held_out: Evidence) -> tuple[str, ...]:
     """What makes held-out numbers other than they seem."""
-    of_one, seen = on_one_row(held_out), copies_seen(held_out)
-    told = [] if of_one is None else [f"of the score {of_one}."]
-    return (*told, *([] if seen is None else [seen + remedy_of_copies(held_out)]))
+    of_one = on_one_row(held_out)
+    return (*([] if of_one is None else [f"of the score {of_one}."]), *warning_of_copies(held_out))
 
 
 def evidence_tables(apparent: Evidence, held_out: Evidence | None, by_row: Evidence | None = None) -> list[Part]:

@@ -157,6 +157,17 @@ def cases_of(machine: Posed) -> int:
     return int(_times(machine)[machine.weights > 0.0].sum())
 
 
+def most_folds(machine: Posed) -> int:
+    """Into how many folds rows can be divided at most, each with one of every class, or whole groups."""
+    if are_groups(machine.units):
+        return machine.units.count
+    times, used = _times(machine), machine.weights > 0.0
+    if times.max(initial=1) > 1:
+        return int(np.bincount(machine.codes[used], times[used]).min())
+    _, group = fold_units(machine.groups, machine.group_codes, machine.weights, machine.units is None)
+    return int(np.bincount(machine.group_codes[group]).min())
+
+
 def _times(machine: Posed) -> Codes:
     return held_out_as(machine.groups, machine.group_codes, machine.weights, machine.units is None)
 

@@ -8,7 +8,7 @@ import pandas as pd
 from svmstat._tools.arrays import Floats
 from svmstat._tools.texts import counted
 from svmstat.diagnostics import Evidence
-from svmstat.diagnostics.copies_seen import copies_seen, remedy_of_copies
+from svmstat.diagnostics.copies_seen import warning_of_copies
 from svmstat.diagnostics.worth import few_rows, hang_on_the_intercept
 from svmstat.kernels import Kernel
 from svmstat.machine import Pair
@@ -55,8 +55,7 @@ def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
     if held_out is not None:
         yield from _no_better(held_out, held_out.rsquared <= 0.0 and _errs_less(held_out))
         yield from _hides_its_order(fit, held_out)
-        if (seen := copies_seen(held_out)) is not None:
-            yield seen + remedy_of_copies(held_out)
+        yield from warning_of_copies(held_out)
     level = fit.apparent.predicts_one_level
     if level is not None:
         yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit, level)}."

@@ -24,8 +24,8 @@ from svmstat.tuning.choice import corrected_score, in_order
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
 from svmstat.tuning.edges import is_tied, notes_of_edges, warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.nested import OUTER
 from svmstat.tuning.plan import (
+    OUTER,
     Asked,
     Found,
     LeftOut,
@@ -97,7 +97,11 @@ class CostPlan(Plan):
 
     @property
     def is_of_probabilities(self) -> bool:
-        return self.measure == "deviance" and not self.criterion.of_full_fit
+        return self.measure == "deviance" and not self.of_full_fit
+
+    @property
+    def of_full_fit(self) -> bool:
+        return self.criterion.of_full_fit
 
     def refuse_levels(self, response: Response) -> None:
         found = f"for two levels only: the response {response.name!r} has {len(response.levels)}"
@@ -134,7 +138,7 @@ class CostPlan(Plan):
             raise DataError(f"no point of the grid could be scored; the first: {points[0].reason}.")
         row, at = divmod(chosen, len(grid.kernels))
         C = grid.costs[row]
-        delta_se = None if self.criterion.of_full_fit else [paired_se(point, points[chosen]) for point in points]
+        delta_se = None if self.of_full_fit else [paired_se(point, points[chosen]) for point in points]
         table = _table(grid, points, delta_se, scores[chosen], self.further)
         return Found(table, chosen, at, {"C": C, **grid.arguments[at]}, C, corrected=corrected_of(points))
 
@@ -183,7 +187,7 @@ class CostPlan(Plan):
 
     def _near(self, result: TuneResult) -> NDArray[np.bool_]:
         """Which other points than the best are as good, as far as can be told."""
-        if self.criterion.of_full_fit:
+        if self.of_full_fit:
             return np.zeros(len(result.table), bool)
         return np.asarray(result.table["within_se"] & (np.arange(len(result.table)) != result.chosen))
 
@@ -202,7 +206,7 @@ class CostPlan(Plan):
         return criteria_plot(line[along].to_numpy(), lines, name=along, title=title, ax=ax)
 
     def summary(self, result: TuneResult) -> Summary:
-        row, of_full_fit = result.best_row, self.criterion.of_full_fit
+        row, of_full_fit = result.best_row, self.of_full_fit
         wide, best = _apart(result.searched)
         null = self._of_frequencies(result)
         block = Block(
@@ -218,7 +222,7 @@ class CostPlan(Plan):
             ),
         )
         notes = [f"The score is the {result.score_name}.{_never(result)}", *notes_of_edges(result)]
-        notes += [*note_of_groups(result.best), *([] if of_full_fit else notes_of_copies(result)), *_hard(result)]
+        notes += [*note_of_groups(result.best), *notes_of_copies(result), *_hard(result)]
         blocks = [block] if of_full_fit else [block, *of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             what = "group" if result.best.grouped else "row"
@@ -229,7 +233,7 @@ class CostPlan(Plan):
         lost = [f"{points} could not be scored: see the column reason of .table."] if result.n_failed else []
         if null is not None:
             lost += _no_better(float(row["score"]), result.corrected_score, null)
-        lost += [] if of_full_fit else warnings_of_copies(result)
+        lost += warnings_of_copies(result)
         return Summary("Grid search", tuple(blocks), tuple(notes), tuple(lost))
 
     def _of_frequencies(self, result: TuneResult) -> float | None:

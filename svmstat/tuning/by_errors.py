@@ -28,10 +28,9 @@ from svmstat.tuning.edges import notes_of_edges, warn_of_edges
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import left_out_values, order_of_threshold, refuse_ties, rows_needed, threshold
-from svmstat.tuning.nested import OUTER
 from svmstat.tuning.nu_baselines import along_lines, most_in_folds
 from svmstat.tuning.nu_search import ErrorRates, coordinate_descent, coordinate_descent_by_kernel, search_grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups
+from svmstat.tuning.plan import OUTER, Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups
 from svmstat.tuning.sample import Distinct, Effort, Sample
 from svmstat.tuning.scores import MEASURES
 from svmstat.tuning.smoothing import SMOOTHINGS

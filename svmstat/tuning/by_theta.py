@@ -136,11 +136,6 @@ class ThetaPlan(Plan):
         return Found(table, before + own.chosen, which, params, C, theta=tuple(theta))
 
     @property
-    def of_full_fit(self) -> bool:
-        """Whether the score is that of a fit to all rows, and none is held out."""
-        return False
-
-    @property
     def error_name(self) -> str:
         """What the error rate of a point is of."""
         return Criterion.error_name
@@ -235,8 +230,7 @@ class CoordinatePlan(ThetaPlan):
 
     @property
     def of_full_fit(self) -> bool:
-        """As the criterion has it."""
-        return self.cost.criterion.of_full_fit
+        return self.cost.of_full_fit
 
     @property
     def error_name(self) -> str:

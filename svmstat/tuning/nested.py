@@ -26,12 +26,6 @@ from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import LeftOut, Plan, theta_of
 from svmstat.tuning.sample import Effort, Sample
 
-OUTER = 10
-"""The folds of a nested search if nobody says how many."""
-
-_LEAST_LEFT = 2
-"""Rows of a level, or groups, of which one can be left out."""
-
 
 @dataclass(frozen=True, slots=True)
 class Outer:
@@ -66,13 +60,6 @@ def outer_folds(sample: Sample, k: int, inner: int | None, index: pd.Index, rng:
             else:
                 _refuse_lone(each)
     return Outer(split, pd.Series(split.fold_of_rows, index, name="fold"), tuple(kept))
-
-
-def most_outer_folds(sample: Sample, inner: int | None) -> int:
-    """In how many folds a search can be nested, `OUTER` at most; 0 if too little is left without one."""
-    most = sample.most_folds()
-    k = min(OUTER, most)
-    return k if k > 1 and most - -(-most // k) >= (inner or _LEAST_LEFT) else 0
 
 
 def _refuse_lone(sample: Sample) -> None:

@@ -1,5 +1,6 @@
 """A search, with what it refuses, finds, tabulates and draws; and its result, which knows the search that it is of."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.copied import read_as_copies
 from svmstat._tools.texts import counted
 from svmstat.diagnostics.copies import other_copies_note
-from svmstat.diagnostics.copies_seen import of_copies
+from svmstat.diagnostics.copies_seen import told_of_copies
 from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.formula import Response
 from svmstat.kernels import Additive, Kernel
@@ -24,12 +25,18 @@ from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.lines import cut, listed
 from svmstat.reporting.rendering.values import is_number
 from svmstat.reporting.summary import Summary
-from svmstat.resampling.splits import Splits
+from svmstat.resampling.splits import Splits, most_folds
 from svmstat.results import SVMResults
 from svmstat.results.resampled import copies_of
 from svmstat.results.rules import ShiftedRule
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.sample import Effort, Folds, Sample
+
+OUTER = 10
+"""Without how many folds in turn all is tuned anew with ``nested=True``."""
+
+_LEAST_LEFT = 2
+"""Rows of a level, or groups, of which one can be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,25 +145,22 @@ def note_of_groups(best: SVMResults) -> tuple[str, ...]:
 
 def notes_of_copies(result: "TuneResult") -> tuple[str, ...]:
     """What leaving out one copy of a row leaves, where rows are left out one by one and weights are repeats."""
-    if result.fold is not None:
+    if result.fold is not None or result.plan.of_full_fit:
         return ()
     return other_copies_note(result.best.frame.weights, result.best.machine.units, "criterion='kfold'")
 
 
 def warnings_of_copies(result: "TuneResult") -> list[str]:
-    """That fits without a row have seen copies of it, where rows are left out one by one."""
+    """That fits have seen copies of what they predict, unless nothing is held out or copies are so together."""
     best, fold, splits = result.best, result.fold, None
+    kept_together = fold is not None and not (result.given or best.grouped)
+    if kept_together or result.plan.of_full_fit:
+        return []
     if fold is not None:
-        if not (result.given or best.grouped):
-            return []
         of_row = fold.to_numpy()
         splits = Splits(of_row, of_row == np.arange(of_row.max() + 1)[:, None], "")
-    copies = copies_of(best, splits)
-    if not copies.suspicious:
-        return []
-    told = of_copies(copies, float(best.frame.weights.sum()))
-    together = copies.fewest > 1 and fold is None and not best.grouped
-    return [told + " criterion='kfold' holds copies out together." * together]
+    by = "criterion='kfold'" if fold is None and not best.grouped else ""
+    return list(told_of_copies(copies_of(best, splits), float(best.frame.weights.sum()), by))
 
 
 class Plan(ABC):
@@ -183,6 +187,11 @@ class Plan(ABC):
     @property
     def is_of_probabilities(self) -> bool:
         """Whether the score is −2 log likelihood of rows that were held out."""
+        return False
+
+    @property
+    def of_full_fit(self) -> bool:
+        """Whether the score is a number of the fit to all rows, and not of held-out rows."""
         return False
 
     @abstractmethod
@@ -298,8 +307,6 @@ class TuneResult:
         Whether the folds were given, as blocks of rows, so that none could be drawn for a nested search.
     costs : tuple of float
         The values of C of the grid; a search over θ by "coordinate" goes on from there.
-    nestable : int
-        In how many folds the search could be nested, ten at most; 0 if in none.
     """
 
     best: SVMResults
@@ -315,7 +322,13 @@ class TuneResult:
     order: int | None = None
     given: bool = False
     costs: tuple[float, ...] = ()
-    nestable: int = 10
+
+    @property
+    def nestable(self) -> int:
+        """In how many folds the search can be nested, `OUTER` at most; 0 if too little is left without one."""
+        most = most_folds(self.best.machine)
+        k = min(OUTER, most)
+        return k if k > 1 and most - math.ceil(most / k) >= (self.plan.folds or _LEAST_LEFT) else 0
 
     @property
     def score_name(self) -> str:

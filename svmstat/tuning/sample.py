@@ -123,22 +123,6 @@ class Sample:
         """The maps that a fit to these rows reports."""
         return held_out_maps(machine, insample, self.calibration, left)
 
-    def most_folds(self) -> int:
-        """Into how many folds these rows can be divided at most."""
-        if are_groups(self.units):
-            return self.units.count
-        groups = group_rows(self.X, self.codes.astype(float), self.weights)
-        return int(self._counts(groups, self.codes[groups.first]).min())
-
-    def _counts(self, groups: Groups, group_codes: Codes) -> NDArray[Any]:
-        """(K,) how many of what goes into a fold as one each level has; of rows that count cases how many these are."""
-        times = held_out_as(groups, group_codes, self.weights, self.units is None)
-        if times.max(initial=1) > 1:
-            used = groups.of_row >= 0
-            return np.bincount(self.codes[used], times[used], len(self.levels))
-        _, group = fold_units(groups, group_codes, self.weights, self.units is None)
-        return np.bincount(group_codes[group], minlength=len(self.levels))
-
     def in_folds(self, k: int, rng: np.random.Generator, name: str = "folds") -> "Sample":
         """The same rows in k stratified folds, groups or what `fold_units` keeps together in one; or as given.
 
@@ -157,12 +141,15 @@ class Sample:
             return replace(self, folds=self.told_apart(fold))
         groups = group_rows(self.X, self.codes.astype(float), self.weights)
         group_codes = self.codes[groups.first]
-        self._refuse_few(self._counts(groups, group_codes), k, name)
         times = held_out_as(groups, group_codes, self.weights, self.units is None)
         if times.max(initial=1) > 1:
+            used = groups.of_row >= 0
+            self._refuse_few(np.bincount(self.codes[used], times[used], len(self.levels)), k, name)
             return self._divided(groups, times, k, rng)
         unit, group = fold_units(groups, group_codes, self.weights, self.units is None)
-        of_unit = assign_folds(group_codes[group].astype(float), k, rng)
+        codes = group_codes[group]
+        self._refuse_few(np.bincount(codes, minlength=len(self.levels)), k, name)
+        of_unit = assign_folds(codes.astype(float), k, rng)
         if self.units is None and np.array_equal(unit, groups.of_row):
             return replace(self, folds=Folds(groups, of_unit))
         return replace(self, folds=self.told_apart(np.where(unit >= 0, of_unit[unit], -1)))

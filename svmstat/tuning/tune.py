@@ -29,8 +29,8 @@ from svmstat.tuning.by_theta import SEARCHES, plan_by_theta
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.formulas import check_formulas, join, prepare_all
 from svmstat.tuning.grid import check_values
-from svmstat.tuning.nested import OUTER, most_outer_folds, outer_folds, search_without
-from svmstat.tuning.plan import Asked, Plan, TuneResult
+from svmstat.tuning.nested import outer_folds, search_without
+from svmstat.tuning.plan import OUTER, Asked, Plan, TuneResult
 from svmstat.tuning.retuned import Retuned
 from svmstat.tuning.sample import Effort, Sample
 
@@ -283,7 +283,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         best = replace(best, retuned=Retuned(plan, grid, whole, seed))
     result = TuneResult(
         best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged, given=not counted,
-        costs=grid.costs, nestable=most_outer_folds(whole, plan.folds),
+        costs=grid.costs,
     )  # fmt: skip
     return plan.finished(result, held)
 

@@ -164,6 +164,9 @@ def test_searches_by_given_folds_have_seen_copies_and_those_of_a_full_fit_none()
         found = tune("y ~ a + b + c", data, C=1.0, gamma=0.5, criterion="kfold", folds=fold)
         assert (TOLD in words(found)) == told and "holds copies out" not in words(found)
     assert TOLD not in words(tune("y ~ a + b + c", data, C=1.0, gamma=0.5, criterion="gacv"))
+    for criterion, told in (("gacv", False), ("loo", True)):
+        found = tune("y ~ s(a) + s(b)", data, C=[1.0, 4.0], theta="coordinate", criterion=criterion)
+        assert (TOLD in words(found)) == told
 
 
 def test_folds_are_no_remedy_for_levels_out_of_balance_where_they_keep_copies_together():
