@@ -23,7 +23,7 @@ def told_of_copies(copies: Copies, total: float, by: str = "") -> tuple[str, ...
     """The same of such rows among this weight of all."""
     if not copies.suspicious:
         return ()
-    together = f" {by} holds copies out together." if by and copies.fewest > 1 else ""
+    together = f" {by} holds copies out together." if by and copies.together else ""
     return (_SEEN.format(seen=copies.seen, total=total) + together,)
 
 

@@ -1,6 +1,7 @@
 """Rows that are copies of others: which fits have seen one of what they predict, and whether that may be chance.
 
-Copies have the same predictors and the same class. Where equal rows are different cases (`are_cases`) there are none.
+Copies have the same predictors and the same class. Where equal rows are different cases (`are_cases`) they are so in
+classes of which each row is there twice, or another number of times, alone: with many rows that is no chance.
 """
 
 from collections.abc import Callable
@@ -26,6 +27,9 @@ _MANY = 0.15
 _MORE = 4.0
 """How many times as many rows of a class with copies as are expected are no chance."""
 
+_DIFFERENT = 10
+"""Different rows of a class that are no chance where all are there twice: how often each is there is even in 2⁻¹⁰."""
+
 _ENOUGH = 20
 """Pairs that agree in one column from which on it is known how often they agree in another."""
 
@@ -38,30 +42,50 @@ class Copies:
     ----------
     seen : their weight
     suspicious : whether they are many, and more than chance makes of such predictors: repeats of one observation
-    fewest : the fewest different rows of a class
+    together : whether folds hold copies out together, where there are two different rows of each class
     """
 
     seen: float
     suspicious: bool
-    fewest: int
+    together: bool
 
 
 def copies_among(machine: Posed, predictors: Callable[[], pd.DataFrame], splits: Splits | None = None) -> Copies:
     """What there is to be known of n rows with these predictors (n, q), ``splits`` being None for leave-one-out."""
     groups, codes = machine.groups, machine.group_codes
     different = np.unique(codes[groups.weights > 0.0], return_counts=True)[1]
-    rows = _rows_seen(machine, splits)
+    cases, multiplied = _are_cases(machine), _are_multiplied(machine)
+    rows = _rows_seen(machine, splits) if multiplied.any() or not cases else np.empty(0, np.intp)
     seen = np.bincount(machine.codes[rows], machine.weights[rows], machine.n_classes)
+    if cases:
+        seen[~multiplied] = 0.0
     many = _MANY * machine.weights.sum()
-    suspicious = seen.sum() > many and seen[_are_no_chance(machine, predictors())].sum() > many
-    return Copies(float(seen.sum()), bool(suspicious), int(different.min()))
+    suspicious = seen.sum() > many and (
+        seen[multiplied].sum() > many or seen[multiplied | _are_no_chance(machine, predictors())].sum() > many
+    )
+    return Copies(float(seen.sum()), bool(suspicious), not cases and int(different.min()) > 1)
+
+
+def are_together(machine: Posed) -> bool:
+    """Whether copies are held out together by its folds (`fold_units`), if nobody gives others."""
+    return not (are_groups(machine.units) or _are_cases(machine))
+
+
+def _are_cases(machine: Posed) -> bool:
+    return are_cases(machine.groups, machine.group_codes, machine.weights, machine.units is None)
+
+
+def _are_multiplied(machine: Posed) -> NDArray[np.bool_]:
+    """(K,) whether each different row of a class is there twice, or another number of times, by no chance."""
+    groups, codes = machine.groups, machine.group_codes
+    often = np.bincount(groups.of_row[rows_of_weight(groups, machine.weights)], minlength=len(codes))
+    members = [often[(groups.weights > 0.0) & (codes == k)] for k in range(machine.n_classes)]
+    return np.array([len(each) >= _DIFFERENT and np.gcd.reduce(each) > 1 for each in members])
 
 
 def _rows_seen(machine: Posed, splits: Splits | None) -> Codes:
     """The rows of which the fits without them have seen copies."""
     groups, weights, units = machine.groups, machine.weights, machine.units
-    if are_cases(groups, machine.group_codes, weights, units is None):
-        return np.empty(0, np.intp)
     rows = rows_of_weight(groups, weights)
     group, away = groups.of_row[rows], weights[rows]
     if splits is not None:

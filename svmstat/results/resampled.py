@@ -22,7 +22,7 @@ from svmstat.machine import Pair, reweighted, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
-from svmstat.resampling.copies import Copies, copies_among
+from svmstat.resampling.copies import Copies, are_together, copies_among
 from svmstat.resampling.folds import points_of_few
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.resampling.said import Said, keeps_all, nothing
@@ -193,7 +193,7 @@ class Resampled(Predicting, Updated):
         seen = splits.seen(frame.codes, frame.weights, len(self.classes))
         held_out = HeldOut(
             **self._evidence(splits.told(frame.weights), found), maps=deepcopy(maps), optimism=self.optimism, seen=seen,
-            copies=copies_of(self, splits) if splits.given or self.grouped else None,
+            copies=None if are_together(self.machine) and not splits.given else copies_of(self, splits),
         )  # fmt: skip
         return held_out.without(splits.never(frame.weights))
 

@@ -151,10 +151,9 @@ def notes_of_copies(result: "TuneResult") -> tuple[str, ...]:
 
 
 def warnings_of_copies(result: "TuneResult") -> list[str]:
-    """That fits have seen copies of what they predict, unless nothing is held out or copies are so together."""
+    """That fits have seen copies of what they predict, unless nothing is held out."""
     best, fold, splits = result.best, result.fold, None
-    kept_together = fold is not None and not (result.given or best.grouped)
-    if kept_together or result.plan.of_full_fit:
+    if result.plan.of_full_fit:
         return []
     if fold is not None:
         of_row = fold.to_numpy()

@@ -189,3 +189,41 @@ def test_p_values_of_copies_are_said_to_be_too_small():
         for result in (p[name], fit.gof(B=19, rng=1), fit.gof(B=19, method="pairs", rng=1)):
             assert (told in words(result)) == (name == "twice")
     assert p["twice"].pvalue == 0.05 < p["once"].pvalue
+
+
+def ratings(n=100, seed=0):
+    """Coarse columns, of which both levels are at many points."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(rng.integers(1, 5, size=(n, 3)), columns=list("abc")).assign(y=rng.random(n) < 0.4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_of_few_values_that_are_all_there_twice(seed):
+    once = ratings(seed=seed)
+    events = np.flatnonzero(once["y"])
+    designs = ((once, 0), (twice(once), 200), (twice(once, np.tile(events, 2)), 3 * len(events)))
+    for data, seen in designs:
+        fit = svm("y ~ a + b + c", data, C=30.0, gamma=2.0)
+        for result in (fit.summary(), fit.loo(), fit.kfold(5), fit.kfold(np.arange(len(data)) % 7)):
+            text = words(result)
+            assert (TOLD in text) == (seen > 0) and "holds copies out together" not in text
+        assert fit.loo().copies.seen == seen >= fit.kfold(5).copies.seen >= 0.8 * seen
+
+
+def test_rows_of_few_values_that_are_repeated_at_random_are_cases():
+    once = ratings()
+    rng = np.random.default_rng(1)
+    for rows in (rng.integers(100, size=100), np.arange(30)):
+        fit = svm("y ~ a + b + c", twice(once, rows))
+        assert fit.loo().copies.seen == 0.0 and TOLD not in words(fit.summary())
+
+
+def test_a_design_with_as_many_rows_at_each_point_has_no_copies_where_it_has_few_points():
+    data = pd.DataFrame({"a": np.repeat(np.arange(8), 10), "y": np.tile(np.arange(2), 40)})
+    assert not svm("y ~ C(a)", data).loo().copies.suspicious
+
+
+def test_searches_by_folds_tell_of_rows_of_few_values_that_are_there_twice():
+    for data, told in ((ratings(), False), (twice(ratings()), True)):
+        found = tune("y ~ a + b + c", data, C=1.0, gamma=0.5, criterion="kfold")
+        assert (TOLD in words(found)) == told and "holds copies out" not in words(found)
