@@ -46,6 +46,9 @@ _FOLDS = 5
 _SAMPLE = 200
 """Rows from which that is estimated."""
 
+_LARGER = "larger C"
+"""What is advised where C is too small."""
+
 _ROUNDING = 1e-9
 """The share of a score by which two of them may differ without a word."""
 
@@ -106,8 +109,8 @@ def _hides_its_order(fit: Resampled, held_out: Evidence) -> Iterator[str]:
     if bounded > _MOST_BOUNDED and ranks > _RANKS and float(held_out.auc) < _WRONG_WAY:
         yield (
             f"f ranks its own rows (AUC {ranks:.3f}), and held-out rows the wrong way: at C = {fit.C:.4g} nearly all "
-            "are at their bound, and without a row of a level the intercept moves away from it. A larger C, or folds, "
-            "tell what f is worth."
+            "are at their bound, and without a row of a level the intercept moves away from it. "
+            f"A {_LARGER}, or folds, tell what f is worth."
         )
 
 
@@ -146,7 +149,7 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
         many = len(fit.untuned) > 1
         yield (
             f"{named} {'are defaults' if many else 'is the default'}, chosen without a look at how well "
-            f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}.{_by_the_data(fit)}"
+            f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}.{_by_the_data(fit, held_out)}"
         )
 
 
@@ -178,18 +181,22 @@ def _without_rows(fit: Resampled) -> Iterator[str]:
         yield f"No row has {fit.response_name} = {listed('', lost, '')}: the fit knows nothing of {levels}."
 
 
-def _by_the_data(fit: Resampled) -> str:
-    """The search that would choose what was not chosen, of the same rows and machine; there is none for given nu."""
+def _by_the_data(fit: Resampled, held_out: Evidence | None) -> str:
+    """The search that would choose what was not chosen, of the same rows and machine; there is none for given nu.
+
+    It leaves C open where a larger one is advised, since no gamma helps where C is too small.
+    """
     given = getattr(getattr(fit, "call", None), "given", {})
     if "nu" in given:
         return ""
     unheard = {"gamma", "degree", "coef0"} - set(fit.kernel_parameters)
-    left = {"formula", "data", *fit.untuned, *unheard}
+    too_small = "C" in given and any(_LARGER in each for each in trouble(fit, held_out))
+    left = {"formula", "data", *fit.untuned, *unheard, *(["C"] if too_small else [])}
     formula = "formula" if len(fit.formula) > _LONG else repr(fit.formula)
     told = "".join(f", {name}={_told(value)}" for name, value in given.items() if name not in left)
     if (folds := fit.usual_folds) is not None:  # of so many rows that leaving each of them out takes a while
         told += ", criterion='kfold'" + (f", folds={folds}" if folds < _FOLDS else "")
-    return f" By the data: tune({formula}, data{told})."
+    return f" By the data{', C too' if too_small else ''}: tune({formula}, data{told})."
 
 
 def _told(value: object) -> str:
@@ -262,12 +269,12 @@ def _cause(fit: Resampled, level: object) -> str:
     weights = fit.decision.class_weight
     if weights[level] > _MOVING * min(weights.values()):
         return (
-            f"{' and '.join(given)} move the rule so far that no row is beyond it; without them, or with a larger C, "
+            f"{' and '.join(given)} move the rule so far that no row is beyond it; without them, or with a {_LARGER}, "
             "it may tell rows apart"
         )
     alike = _alikeness(fit)
     if alike is not None and alike > _ALIKE:
-        return "to this kernel all rows look alike; a larger gamma, or a larger C, lets f follow the predictors"
+        return f"to this kernel all rows look alike; a larger gamma, or a {_LARGER}, lets f follow the predictors"
     if alike is not None and alike < _UNLIKE and _nearest(fit) < _NEAR:
         return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
     if fit.nu is not None:
@@ -276,7 +283,7 @@ def _cause(fit: Resampled, level: object) -> str:
     if lost is not None:
         if min(lost) > 0.0:
             return (
-                f"values of h, up to {max(lost):.1g}, are lost beside the intercept; a larger C, or predictors on a "
+                f"values of h, up to {max(lost):.1g}, are lost beside the intercept; a {_LARGER}, or predictors on a "
                 "larger scale, shows them"
             )
         return (
@@ -285,7 +292,7 @@ def _cause(fit: Resampled, level: object) -> str:
         )
     more = "costs or class_weight for" if fit.class_weight is None else "more weight of"
     return (
-        f"at C = {fit.C:.4g} all rows of a level are at their bound; a larger C, or {more} other levels, may tell "
+        f"at C = {fit.C:.4g} all rows of a level are at their bound; a {_LARGER}, or {more} other levels, may tell "
         "rows apart"
     )
 

@@ -72,6 +72,15 @@ def test_defaults_are_named_with_the_call_that_would_choose_them():
     assert DEFAULTS not in said(svm("y ~ a + b", data, nu=0.3, gamma=0.5))
 
 
+def test_where_a_larger_cost_is_advised_the_search_is_over_costs():
+    """All rows are at their bound whatever gamma is."""
+    data = frame(200, seed=2, signal=0.5, events=0.04)
+    small, large = said(svm("y ~ a", data, C=0.01)), said(svm("y ~ a + b", frame(), C=10.0))
+    assert "a larger C, or costs" in small and "By the data, C too: tune('y ~ a', data)." in small
+    assert "a larger C, or" not in large and "By the data: tune('y ~ a + b', data, C=10.0)." in large
+    assert "By the data: tune('y ~ a', data)." in said(svm("y ~ a", data))
+
+
 def test_probabilities_of_rare_events_have_two_digits():
     data = frame(400, seed=2, signal=0.3, events=0.03)
     fit = svm("y ~ a + b", data)
