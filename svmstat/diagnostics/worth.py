@@ -84,12 +84,14 @@ _FEW_OF_A_LEVEL = 30
 
 _RANKS = (
     "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows and 0.01 at 100 in the mean of simulations, "
-    "by 0.03 at 100 where the signal is weak, with one event in eleven rows by up to 0.13 at 50 and 0.04 at 100 "
-    "(python -m benchmarks validity evidence evidence-weak). With C = 0.003, of 100 rows that are left out one by one, "
-    "it was by 0.11 too low, in ten folds by 0.03, and +-1.96 of its standard error covered it in 0.69 to 0.93 of "
-    "samples{usual} (few)."
+    "by 0.03 at 100 where the signal is weak{rare} (python -m benchmarks validity evidence evidence-weak).{covered}"
 )
-_USUAL = ", with C = 1 in 0.80 to 0.96"
+_RANKS_OF_RARE = ", with one event in eleven rows by up to 0.13 at 50 and 0.04 at 100"
+_RANKS_OF_SUPPORT = (
+    " With C = 0.003, of 100 rows that are left out one by one, it was by 0.11 too low, in ten folds by 0.03, and "
+    "+-1.96 of its standard error covered it in 0.69 to 0.93 of samples (few)."
+)
+_USUAL = " +-1.96 of its standard error covered it with C = 1 in 0.80 to 0.96 of samples (few)."
 """Said where nothing else is."""
 _RANKS_OF_MORE = (
     "AUC of pooled held-out values is biased downwards, in simulations of three levels by up to 0.07 of 100 rows that "
@@ -264,22 +266,31 @@ def as_about(alike: float) -> str:
 
 def _of_hard(held_out: Evidence, where: str) -> str:
     """What standard errors cover where levels are uneven, the signal is weak, or C is small; otherwise nothing."""
-    support = getattr(held_out, "support", None) or 0.0
-    return _of_signal(held_out, where) + _OF_SUPPORT.format(where=where) * (support >= _MOST_SUPPORT)
+    return _of_signal(held_out, where) + _OF_SUPPORT.format(where=where) * _are_support(held_out)
+
+
+def _are_support(held_out: Evidence) -> bool:
+    """Whether so many rows are support vectors that C is small."""
+    return (getattr(held_out, "support", None) or 0.0) >= _MOST_SUPPORT
 
 
 def _of_signal(held_out: Evidence, where: str) -> str:
     """The same of the levels and the signal."""
-    observed = held_out.confusion.sum(axis=1)
-    observed = observed[observed > 0.0]
-    if len(observed) == 0:
+    rarest = _rarest(held_out)
+    if np.isnan(rarest):
         return ""
-    least, total = float(observed.min()), float(observed.sum())
-    if least * len(observed) < 2.0 * _RARE * total:
+    if rarest < 2.0 * _RARE:
         return _OF_RARE.format(where=where)
     if _are_weighed(held_out):
         return _OF_WEIGHED.format(where=where)
-    return _OF_WEAK.format(where=where) * (least * len(observed) < _UNEVEN_LEVELS * total or held_out.rsquared < _WEAK)
+    return _OF_WEAK.format(where=where) * (rarest < _UNEVEN_LEVELS or held_out.rsquared < _WEAK)
+
+
+def _rarest(held_out: Evidence) -> float:
+    """The share of the rarest level, times the number of levels that were observed; NaN if none was."""
+    observed = held_out.confusion.sum(axis=1)
+    observed = observed[observed > 0.0]
+    return float(observed.min()) * len(observed) / float(observed.sum()) if len(observed) else np.nan
 
 
 def _are_weighed(held_out: Evidence) -> bool:
@@ -314,10 +325,18 @@ def on_one_row(held_out: Evidence) -> str | None:
 def _of_order(held_out: Evidence) -> str:
     """What is to be known of AUC and errors."""
     if not (hang_on_the_intercept(held_out) or ranks_a_level_the_wrong_way(held_out)):
-        usual = "" if _of_hard(held_out, "") else _USUAL
-        return _RANKS.format(usual=usual) if held_out.shape.two else _RANKS_OF_MORE
+        return _of_pooled_auc(held_out) if held_out.shape.two else _RANKS_OF_MORE
     folds = balanced_folds(held_out)
     return _NO_RANKS.format(one=what_is_left_out(held_out)) + (_BALANCED.format(folds=folds) if folds else "")
+
+
+def _of_pooled_auc(held_out: Evidence) -> str:
+    """How far AUC is off where C and the levels are as here."""
+    covered = "" if _of_hard(held_out, "") else _USUAL
+    return _RANKS.format(
+        rare=_RANKS_OF_RARE * (_rarest(held_out) < _UNEVEN_LEVELS),
+        covered=_RANKS_OF_SUPPORT if _are_support(held_out) else covered,
+    )
 
 
 def balanced_folds(held_out: Evidence) -> int | None:
