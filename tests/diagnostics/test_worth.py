@@ -142,6 +142,20 @@ def test_what_is_covered_where_nearly_all_rows_are_support_vectors(C, told):
         assert ("with C = 1 in 0.80 to 0.96" in text) == (not told)
 
 
+@pytest.mark.parametrize(
+    ("C", "events", "told"),
+    [(1.0, 0.5, "with C = 1"), (0.02, 0.5, "With C = 0.003"), (1.0, 0.1, "one event in eleven rows by up to")],
+)
+def test_of_auc_that_is_told_which_is_of_such_a_fit(C, events, told):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    data["y"] = (data["a"] + 0.4 * rng.normal(size=300)).rank(pct=True) > 1.0 - events
+    text = " ".join(str(svm("y ~ a + b", data, C=C).loo()).split())
+    text = text[text.index("AUC of pooled held-out values") : text.index("Calibrated probabilities")]
+    for each in ("with C = 1", "With C = 0.003", "one event in eleven rows by up to"):
+        assert (each in text) == (each == told)
+
+
 @pytest.fixture(scope="module")
 def loo():
     rng = np.random.default_rng(2)
