@@ -67,7 +67,7 @@ for ax, fit, name in (
     fit.plot_probability(ax=ax)
     ax.set_title(name, loc="left")
     ax.get_legend().remove()
-axes[0].legend(loc="upper left", fontsize=7, frameon=False)
+axes[0].legend(loc="upper left", bbox_to_anchor=(0.0, 0.94), fontsize=7, frameon=False)
 plt.show()
 print(with_p0.summary())
 
