@@ -303,3 +303,19 @@ def test_a_summary_tells_where_f_shows_no_three_digits(C, shown):
         if shown:
             assert fit.deviance == pytest.approx(44.9209, abs=1e-3)
             assert fit.loo().score == pytest.approx(67.95, abs=1e-2)
+
+
+@pytest.mark.parametrize("C", [3e7, 1e8, 3e8, 1e9])
+@pytest.mark.parametrize("loss", ["hinge", "p0"])
+def test_f_does_not_vanish_where_the_tolerance_is_out_of_reach(C, loss):
+    """Eight points and kernel values up to 1e5: a worse solution, whose f the next would leave, was shown as f = 0."""
+    points = np.random.default_rng(2).normal(size=(8, 5)).round(2)
+    often, events = np.array([4, 2, 4, 5, 2, 3, 4, 1]), np.array([2, 0, 4, 0, 2, 3, 4, 1])
+    y = np.concatenate([np.arange(n) >= n - k for n, k in zip(often, events, strict=True)]).astype(int)
+    data = pd.DataFrame(np.repeat(points, often, axis=0), columns=list("abcde")).assign(y=y)
+    machine = {"kernel": "poly", "gamma": 5.5, "degree": 3, "coef0": 0.1, "scale": False, "loss": loss}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CertificateWarning)
+        known, fit = (svm("y ~ .", data, C=cost, priors={0: 0.99, 1: 0.01}, **machine) for cost in (1e5, C))
+    assert known.converged
+    np.testing.assert_allclose(fit.decision_values, known.decision_values, atol=1e-2)

@@ -181,7 +181,10 @@ class Solved(Calibrated):
 
     @property
     def duality_gap(self) -> float:
-        """The primal minus the dual objective, ≥ 0, of any pair: neither is farther from the minimum."""
+        """The primal minus the dual objective, ≥ 0, of any pair: neither is farther from the minimum.
+
+        That is but for the `rounding` of f, which moves the losses of the rows by up to that times their costs.
+        """
         return float(max(self._by_pair(lambda solution: solution.gap)))
 
     @property

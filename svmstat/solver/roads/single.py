@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, Neighbour, case_of, fresh, judge
 from svmstat.solver.exact.bordered import fresh_basis
+from svmstat.solver.exact.factored import finish
 from svmstat.solver.exact.polish import polish
 from svmstat.solver.flat import left_over, outweighed
 from svmstat.solver.gram import Room
@@ -113,7 +114,23 @@ def _by_values(
     found = _descended(problem, case, upper, beta, road, known)
     A = None if arrived(found) else _short_map(case)
     further = None if A is None else _by_map(problem, case, A, upper, np.zeros(problem.n), road, tied=True)
-    return found if further is None else _better(further, found)
+    found = found if further is None else _better(further, found)
+    return found if arrived(found) else _walked_on(problem, case, upper, found, road)
+
+
+def _walked_on(problem: BoxQP, case: Case, upper: Floats, found: Solution, road: Road) -> Solution:
+    """Where the tolerance is not met, the solution by a short factor from there, if more is known of its f.
+
+    Rounding may hide the violation of an f which the factor leaves at once, for another that stays where it is.
+    """
+    G = case.gram.short_factor() if case.lead == 1 else None
+    if G is None or np.isnan(found.gap):
+        return found
+    beta, h = problem.signs * found.alpha, np.empty(problem.n)
+    events = found.events + finish(case, G, beta, h)
+    other = certified(problem, case, upper, beta, fresh(case, beta), None, road, found.steps, events)
+    as_good = other.violation <= max(found.violation, found.rounding)
+    return other if as_good and other.resolution < found.resolution else found
 
 
 def _by_primal(problem: BoxQP, case: Case, gram: LowRank, upper: Floats, beta: Floats, road: Road) -> Solution:
