@@ -46,6 +46,7 @@ def changed(x):
 def changed(tmp_path, monkeypatch):
     """The function of two files that are written and imported anew, both at the same time of 1970 and later."""
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python itself would take files as old for the same
     names = ("other_for_stamps", "module_for_stamps")
 
     def imported(old="", new="", options="", at=1):
