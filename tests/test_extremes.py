@@ -319,3 +319,19 @@ def test_f_does_not_vanish_where_the_tolerance_is_out_of_reach(C, loss):
         known, fit = (svm("y ~ .", data, C=cost, priors={0: 0.99, 1: 0.01}, **machine) for cost in (1e5, C))
     assert known.converged
     np.testing.assert_allclose(fit.decision_values, known.decision_values, atol=1e-2)
+
+
+@pytest.mark.parametrize("C", [1e6, 1e7])
+def test_rounding_makes_no_margin_negative(C):
+    """Of a polynomial kernel, which is positive semidefinite, with bounds from C/1000 to 1000 C."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=50), "z": rng.normal(size=50)})
+    score = data["x"] + rng.normal(size=50)
+    weights = np.logspace(-3, 3, 50)
+    machine = {"kernel": "poly", "coef0": 1.0, "degree": 2, "weights": weights}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CertificateWarning)
+        known, fit = (svm("y ~ x + z", data.assign(y=score > np.median(score)), C=cost, **machine) for cost in (1e4, C))
+    assert 0.0 < fit.margin < 1.1 * known.margin
+    said = "of the margin; f has its digits" if fit.converged else "WARNING: the solution is not certified"
+    assert said in " ".join(str(fit.summary()).split())

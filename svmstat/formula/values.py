@@ -138,7 +138,7 @@ def _vector(what: str, series: pd.Series) -> Value:
     if kind == "text":
         codes, levels = pd.factorize(values, sort=True)
         return Value("text", codes, tuple(levels.tolist()), missing, dtype)
-    known = series[series.notna()].tolist()
+    known = [each for each, gap in zip(series.tolist(), missing, strict=True) if not gap]
     other = next((f" and {each!r}" for each in known if kind == MIXED and type(each) is not type(known[0])), "")
     message = f"{what} holds {kind} such as {known[0]!r}{other}: it must be numbers, booleans, text or categories."
     if kind.startswith(("date", "time", "period", "duration")):

@@ -110,7 +110,7 @@ def squared_norm(gram: Gram, beta: Floats, field: Floats, rounding: float) -> fl
 
     Where that hides digits it is made of the normal vector A'β if kernel values are products AA', and otherwise of
     sums as if in twice the working precision; where the last digits of the kernel values leave nothing of it, it is
-    what they add up to. NaN where it is negative beyond that: such a kernel matrix is not positive semidefinite.
+    what they add up to. NaN where it is negative far beyond that: such a kernel matrix is not positive semidefinite.
     """
     plain = float(beta @ field)
     if not np.abs(beta).sum() * rounding > _HIDDEN * plain:
@@ -122,9 +122,9 @@ def squared_norm(gram: Gram, beta: Floats, field: Floats, rounding: float) -> fl
     exact = -gram.residual(beta, np.zeros(len(beta)))
     total = float(products_twofold(exact[None], beta)[0])
     lost = norm_rounding(gram, beta)
-    if abs(total) >= lost or total == 0.0:
-        return total if total >= 0.0 else np.nan
-    return lost
+    if total >= lost or total == 0.0:
+        return total
+    return lost if total >= -_NOISE * lost else np.nan
 
 
 def norm_rounding(gram: Gram, beta: Floats) -> float:

@@ -147,7 +147,7 @@ def test_separated_fits_know_nothing_of_what_is_left_out(folds):
     data = pd.DataFrame(X, columns=[f"g{k}" for k in range(50)]).assign(y=y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        separated = sm.Logit(y, sm.add_constant(X)).fit(disp=0)
+        separated = sm.GLM(y, sm.add_constant(X), family=sm.families.Binomial()).fit()
         found = compare(svm("y ~ .", data, kernel="linear"), separated, folds=folds, rng=1)
     assert found.table["error_rate"].iloc[1] > 0.3 and found.table["auc"].iloc[1] < 0.7
 

@@ -89,7 +89,7 @@ def test_error_rates(search):
             out = found.nested.fold == which
             nu = choice["nu_event"], choice["nu_other"]
             fit = svm("y ~ x + z", data[~out], nu=nu, gamma=choice["gamma"], event="b", scale=False)
-            wrong[out] = fit.predict(data[out]) != data["y"][out]
+            wrong[out] = (fit.predict(data[out]) != data["y"][out]).to_numpy()
         is_event = data["y"] == "b"
         expected = {"p_f": wrong[~is_event].mean(), "p_m": wrong[is_event].mean()}
         assert {name: found.nested.rates[name] for name in expected} == pytest.approx(expected)

@@ -16,6 +16,9 @@ _SAME = 1e-3
 LACKING = "Glyph .* missing from"
 """What matplotlib says of letters that become boxes."""
 
+_FUTILE = 100.0
+"""Inches: a figure that has collapsed at such a height has no room to the sides."""
+
 _COLLAPSED = "layout not applied"
 """What it says where labels and legends leave nothing for the panels."""
 
@@ -38,6 +41,8 @@ def give_room(figure: Any, least: float = LEAST, draw: Callable[[], object] | No
             if lacking <= 0.0 and (tried == 0 or lacking > -least):
                 return
             width, height = figure.get_size_inches()
+            if lacking == math.inf and height > _FUTILE:
+                break
             figure.set_size_inches(width, height + (height if lacking == math.inf else lacking))
         if _drawn(figure, draw, least) == math.inf:
             figure.set_size_inches(*asked)

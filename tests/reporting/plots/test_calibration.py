@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -232,6 +233,9 @@ def test_curves_of_classes():
     assert plt.get_fignums() == [panels[0].figure.number]
 
 
+@pytest.mark.skipif(
+    matplotlib.__version_info__ < (3, 11), reason="the layouts of older matplotlib rest for some steps before they end"
+)
 def test_the_layout_of_squares_is_final_where_they_are_drawn_once():
     """Labels of all panels had stood on those of each."""
     names = [
