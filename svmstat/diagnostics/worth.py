@@ -202,7 +202,8 @@ def held_out_remarks(held_out: Evidence, by_level: bool = True) -> tuple[str, ..
     of_ranks = _of_ranks(held_out) if by_level or held_out.shape.two else _of_errors(held_out)
     alike = (_ALIKE,) if any(each.se <= _NO_SE for _, _, each in numbers_of(held_out)) else ()
     if are_groups(units):
-        few = few_groups(units, held_out.weights)
+        units, weights = _left_out(units, held_out)
+        few = few_groups(units, weights)
         of_hard = _of_hard(held_out, "Of independent rows, where")
         return _BY_GROUP.format(G=units.count, few=few) + of_hard, *alike, *of_ranks
     covered = _HELD_OUT + _of_hard(held_out, "Where")
@@ -210,6 +211,14 @@ def held_out_remarks(held_out: Evidence, by_level: bool = True) -> tuple[str, ..
         return covered, *alike, *of_ranks
     carried = _PROBABILITY.format(n=units.count), *uneven_note(held_out.weights, units, _OF_NUMBERS)
     return *carried, covered, *alike, *of_ranks
+
+
+def _left_out(groups: Units, held_out: Evidence) -> tuple[Units, Floats]:
+    """The groups of which rows could be held out, which standard errors are over, and the weights of these rows."""
+    if not lacks_predictions(held_out):
+        return groups, held_out.weights
+    rows = held_out.winner >= 0
+    return groups.among(rows), held_out.weights[rows]
 
 
 def _of_ranks(held_out: Evidence) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from svmstat.formula.functions import (
     written_into,
 )
 from svmstat.formula.names import Names, given_to, read_names
-from svmstat.formula.safety import NAMES, Sealed, check
+from svmstat.formula.safety import LOGIC, NAMES, Sealed, check
 from svmstat.formula.source import Source
 from svmstat.formula.values import Value, interpret
 
@@ -211,7 +211,7 @@ def explain(error: BaseException, functions: Iterable[str] = ()) -> str:
         whole = [ADVICE[name] for name in functions if name in ("max", "min")]
         if whole:
             return f"Python compares columns as a whole there; {whole[0]}"
-        return "join conditions by & and |, negate by ~, each in its own parentheses; np.isin(x, [...]) asks row by row"
+        return f"{LOGIC}; np.isin(x, [...]) asks row by row"
     if "outside the outermost knots" in str(error):
         return "outside the knots; lower_bound= and upper_bound= set how far the spline reaches"
     words = _MEMORY.sub("it", str(error))

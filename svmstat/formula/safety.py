@@ -77,12 +77,12 @@ _ARITHMETIC: dict[type, Any] = {
     ast.Invert: operator.invert,
 }
 _COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-_LOGIC = "join conditions by & and |, negate by ~, each in its own parentheses"
+LOGIC = "join conditions by & and |, negate by ~, each in its own parentheses, in a formula all of it inside I(...)"
 _FOUND = {
     ast.Lambda: "'lambda'",
     ast.IfExp: "'if ... else' (np.where(condition, a, b) chooses row by row)",
-    ast.BoolOp: f"'and' or 'or' ({_LOGIC})",
-    ast.Not: f"'not' ({_LOGIC})",
+    ast.BoolOp: f"'and' or 'or' ({LOGIC})",
+    ast.Not: f"'not' ({LOGIC})",
     ast.In: "'in' (np.isin(x, [...]) asks row by row)",
     ast.NotIn: "'not in' (~np.isin(x, [...]) asks row by row)",
     ast.Is: "'is'",

@@ -56,6 +56,7 @@ _ROUNDING = 1e-9
 def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
     """What makes a fit worthless, and what to do about it."""
     if held_out is not None:
+        yield from _not_held_out(held_out)
         yield from _no_better(held_out, held_out.rsquared <= 0.0 and _errs_less(held_out))
         yield from _hides_its_order(fit, held_out)
         yield from warning_of_copies(held_out)
@@ -64,6 +65,25 @@ def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
         yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit, level)}."
     elif held_out is not None:
         yield from _more_errors(fit, held_out)
+    if _has_own_maps(fit):
+        yield (
+            "Probabilities are by the map of the fit's own decision values where a level has no row that can be held "
+            "out; they promise too much."
+        )
+
+
+def _not_held_out(held_out: Evidence) -> Iterator[str]:
+    """Where numbers are missing since rows could not be held out."""
+    if held_out.n_failed and np.isnan(held_out.score):
+        yield (
+            f"{counted(held_out.n_failed, 'row')} could not be held out, and held-out numbers that need them are "
+            "missing. Sensitivity, specificity and confusion are of the others."
+        )
+
+
+def _has_own_maps(fit: Resampled) -> bool:
+    """Whether a map had to be that of the fit's own decision values."""
+    return fit.has_maps and bool(fit.fitted_maps().own.any())
 
 
 def _more_errors(fit: Resampled, held_out: Evidence) -> Iterator[str]:
@@ -118,24 +138,12 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
     """What the numbers depend on."""
     if held_out is not None and by_row is not None:
         yield from _knows_groups(held_out, by_row)
-    if held_out is not None and held_out.n_failed and np.isnan(held_out.score):
-        rows = "row" if held_out.n_failed == 1 else "rows"
-        yield (
-            f"{held_out.n_failed} {rows} could not be held out, and held-out numbers that need them are missing. "
-            "Sensitivity, specificity and confusion are of the others."
-        )
     if held_out is not None and fit.event is not None:
         yield from _undecided(fit, held_out)
     if few := few_rows(fit.response_name, _rows_of_levels(fit)):
         kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"
         yield f"{few}{kind} is noisy, and so are all numbers of held-out rows."
     yield from _without_rows(fit)
-    alone = fit.has_maps and fit.fitted_maps().own.any()
-    if alone:
-        yield (
-            "Probabilities are by the map of the fit's own decision values where a level has no row that can be held "
-            "out; they promise too much."
-        )
     if fit.has_maps and fit.disagreement > _OFTEN:
         rule = "the votes of the pairs" if fit.event is None else "the sign of f"
         yield (
@@ -143,7 +151,7 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
             "for different levels."
         )
     in_vain = tuple(fit.untuned) == ("C",) and _is_constant_for_all_costs(fit)
-    if fit.untuned and not alone and not in_vain:  # tune() has no score where a row cannot be held out
+    if fit.untuned and not _has_own_maps(fit) and not in_vain:  # tune() has no score where a row cannot be held out
         values = {"C": fit.C, **fit.kernel_parameters}
         named = " and ".join(f"{name} = {values[name]:.4g}" for name in fit.untuned)
         many = len(fit.untuned) > 1

@@ -11,7 +11,7 @@ import pytest
 import statsmodels.api as sm
 
 from svmstat import compare, datasets, etable, svm, tune
-from svmstat.diagnostics.worth import balanced_folds
+from svmstat.diagnostics.worth import balanced_folds, numbers_of
 from svmstat.errors import SvmstatWarning
 from svmstat.kernels import RBF, Nystrom
 from svmstat.objective.units import Units
@@ -334,6 +334,21 @@ def test_numbers_that_are_missing_have_a_reason():
     assert "could not be held out" not in said(svm("y ~ a + b", data[1:]))
 
 
+def test_a_group_that_holds_a_whole_level_is_told_at_the_head():
+    """Standard errors, of specificity for instance, are over the groups that could be left out."""
+    data = frame(n=60).assign(y=np.repeat([True, False], [15, 45]), g=np.repeat(list("pqrs"), 15))
+    fit = svm("y ~ a + b", data, groups="g")
+    head = " ".join(" ".join(fit.summary(loo=True).warnings).split())
+    assert "15 rows could not be held out, and held-out numbers that need them are missing." in head
+    assert "they promise too much" in head
+    for text in (said(fit), " ".join(str(fit.loo()).split())):
+        assert "standard errors are over 3 groups, independent of each other" in text
+    (specificity,) = (each for each in numbers_of(fit.loo()) if each[0] == "Specificity")
+    hit = (fit.loo().winner == fit.loo().codes)[15:]
+    by_group = np.add.reduceat(hit - hit.mean(), [0, 15, 30])
+    assert specificity[2].se == pytest.approx(np.sqrt(3 / 2 * (by_group**2).sum() * 44 / 45) / 45)
+
+
 @pytest.mark.parametrize("event", [0, 1])
 def test_rows_on_the_boundary_are_counted(event):
     """The fourth row lies in the middle of the others, and the third in that of its neighbours."""
@@ -400,7 +415,7 @@ def test_a_solution_without_a_certificate_has_no_other_cause():
     data = pd.DataFrame(rng.normal(size=(150, 3)), columns=list("abc"))
     data["y"] = data["a"] + data["b"] * data["c"] + 0.7 * rng.normal(size=150) > 0
     with pytest.warns(SvmstatWarning):
-        fit = svm("y ~ a + b + c", data, C=1e12, gamma=1e-3, calibration="insample")
+        fit = svm("y ~ a + b + c", data, C=1e16, gamma=1e-4, calibration="insample")
     text = said(fit, loo=False)
     assert not fit.converged and "a smaller C" in text and "a larger C" not in text
     assert "the solution is not certified, and its violation hides f" in text
