@@ -86,7 +86,8 @@ def load(path: str | Path) -> SVMResults:
 
 def _made(reading: Reading) -> SVMResults:
     """The fit, from its parts."""
-    settings = _settings(reading)
+    settings = _settings(reading, "call")
+    of_others = _settings(reading, "of_others") if "of_others" in reading.model else {}
     data = decode_frame(reading, reading.entry(reading.model, "data"))
     formula = reading.entry(reading.model, "formula")
     kernel = decoded(reading, reading.entry(reading.model, "kernel"))
@@ -100,6 +101,8 @@ def _made(reading: Reading) -> SVMResults:
         reading.refuse("its formula is no text, or its kernel none")
     if not all(isinstance(each, Solution) and isinstance(each.status, Status) for each in solutions):
         reading.refuse("a solution is none, or has no status")
+    if not set(of_others) <= {"subset"}:
+        reading.refuse("what takes the place of arguments for other rows is none of them")
     if not set(untuned) <= {"C", "gamma"} or not (optimism is None or isinstance(optimism, float)):
         reading.refuse("what is said of the tuning is not what a fit says")
     if kind not in KINDS:
@@ -107,15 +110,15 @@ def _made(reading: Reading) -> SVMResults:
     posing = Call({"formula": Untrusted(formula), "data": data, **settings}).posing()
     machine = _machine(reading, posing, kernel, solutions)
     kind = kind if can_answer(kind) else PANDAS
-    call = Call({"formula": Untrusted(formula), "data": alike(data, kind), **settings})
+    call = Call({"formula": Untrusted(formula), "data": alike(data, kind), **settings}, of_others=of_others)
     fit = results_of(posing.prepared, machine, untuned, call=call, optimism=optimism, kind=kind)
     fit.adopt_maps(_maps(reading, fit, held_out))
     return fit
 
 
-def _settings(reading: Reading) -> dict[str, Any]:
-    """The arguments of the call."""
-    said = reading.entry(reading.model, "call")
+def _settings(reading: Reading, name: str) -> dict[str, Any]:
+    """The arguments of the call, or those that take the place of some of them for other rows."""
+    said = reading.entry(reading.model, name)
     if not isinstance(said, dict) or {"formula", "data"} & set(said):
         reading.refuse("its call is none")
     settings = {name: decoded(reading, value) for name, value in said.items()}

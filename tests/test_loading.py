@@ -208,6 +208,19 @@ def test_a_fit_without_a_call(tmp_path):
         fit.save(tmp_path / "fit")
 
 
+@pytest.mark.parametrize("subset", [None, "(x > -1.5) | (z > 0)"])
+def test_a_chosen_fit_asks_of_other_data_for_no_rows_that_the_search_chose(subset, tmp_path):
+    data = sample(2)
+    data.iloc[:3, data.columns.get_loc("z")] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        fit = tune(["y ~ x", "y ~ z"], data, C=[0.5, 4.0], gamma=[0.1], subset=subset).best
+    fit.save(tmp_path / "fit")
+    again, other = load(tmp_path / "fit"), sample(2, seed=8)
+    assert again.n_used < len(data)
+    assert again.refit(other).fittedvalues.equals(fit.refit(other).fittedvalues)
+
+
 def test_the_search_is_not_stored(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GridWarning)

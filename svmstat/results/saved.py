@@ -90,6 +90,9 @@ class Saved(Resampled):
             "svmstat": own_version(),
             "formula": str(self.formula),
             "call": {name: encoded(writing, value, f"{name}=") for name, value in settings.items()},
+            "of_others": {
+                name: encoded(writing, value, f"{name}=") for name, value in getattr(self.call, "of_others", {}).items()
+            },
             "data": encode_frame(writing, data),
             "kernel": encoded(writing, self.kernel, "the kernel"),
             "solutions": [encoded(writing, pair.solution, "a solution") for pair in self.machine.pairs],

@@ -265,6 +265,7 @@ SOLUTION = ("solutions", 0, "fields")
         (("call", "subset"), "z > 40", "keeps none of the 30 rows"),
         (("call", "subset"), "z > 25", "none of the stored data"),
         (("call", "event"), "a", "event"),
+        (("of_others", "weights"), "z", "none of them"),
         (("call", "calibration"), "none", "calibration"),
         (("call", "na_action"), {"tuple": []}, "na_action"),
         (("formula",), 5, "formula"),
