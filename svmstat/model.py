@@ -132,7 +132,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         being the weighted shares of the sample and π_t the priors, by default the same [000: 18]. The sign of f
         then estimates whether P(event | x), in the sample, exceeds P0, if the kernel is rich enough for a step, as rbf
         and spline kernels are and the linear one is not [000: section 3]. Resampling keeps L. For more than two levels
-        priors give L ∝ π_t / π.
+        priors give L ∝ π_t / π, with mean one over the levels.
     groups : column name or array_like of shape (n,), optional
         Which rows belong together and are not independent: vessel, patient, site; at least three groups. They do not
         change the machine, but all that is said of rows which it has not seen: leave-one-out leaves out groups, folds
