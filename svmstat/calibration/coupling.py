@@ -79,16 +79,24 @@ def pairwise(z, n_classes):
     """r (m, K, K) with r_ij = 1/(1 + exp(z_p)) for the pairs i < j in their order, z (m, P); ½ on the diagonal."""
     r = np.empty((z.shape[0], n_classes, n_classes))
     for row in range(z.shape[0]):
-        p = 0
-        for i in range(n_classes):
-            r[row, i, i] = 0.5
-            for j in range(i + 1, n_classes):
-                small = np.exp(-abs(z[row, p]))
-                large = 1.0 / (1.0 + small)
-                small *= large
-                r[row, i, j], r[row, j, i] = (small, large) if z[row, p] >= 0.0 else (large, small)
-                p += 1
+        _of_pairs(z[row], r[row])
     return r
+
+
+@compiled(inside=True, borrowing=True)
+def _of_pairs(z, r):
+    """Fill the r (K, K) of z (P,); whether no z is NaN."""
+    p, known = 0, True
+    for i in range(r.shape[0]):
+        r[i, i] = 0.5
+        for j in range(i + 1, r.shape[0]):
+            small = np.exp(-abs(z[p]))
+            large = 1.0 / (1.0 + small)
+            small *= large
+            r[i, j], r[j, i] = (small, large) if z[p] >= 0.0 else (large, small)
+            known &= not np.isnan(z[p])
+            p += 1
+    return known
 
 
 @compiled()
@@ -104,58 +112,93 @@ def _known(r):
 
 
 @compiled()
+def coupled_by_squares(z, n_classes):
+    """p (m, K) by "wu-lin-weng", as of `couple` and `pairwise`, without an array of all r; NaN where z (m, P) is."""
+    p, r = np.empty((z.shape[0], n_classes)), np.empty((n_classes, n_classes))
+    order, system = np.empty(n_classes, np.int64), np.empty((n_classes, n_classes + 1))
+    for row in range(z.shape[0]):
+        if _of_pairs(z[row], r):
+            _least_squares(r, p[row], order, system)
+        else:
+            for i in range(n_classes):
+                p[row, i] = np.nan
+    return p
+
+
+@compiled()
 def _wu_lin_weng(r):
-    """The solution p (m, K) of Q p = λ e, e'p = 1, with Q_ii = Σ_{j≠i} r_ji² and Q_ij = −r_ij r_ji, for r (m, K, K).
+    """p (m, K) for r (m, K, K)."""
+    n_classes = r.shape[1]
+    p, order, system = np.empty(r.shape[:2]), np.empty(n_classes, np.int64), np.empty((n_classes, n_classes + 1))
+    for row in range(r.shape[0]):
+        _least_squares(r[row], p[row], order, system)
+    return p
+
+
+@compiled(inside=True, borrowing=True)
+def _least_squares(r, p, order, system):
+    """The solution p (K,) of Q p = λ e, e'p = 1, with Q_ii = Σ_{j≠i} r_ji² and Q_ij = −r_ij r_ji, for r (K, K).
 
     The class k of least Q_kk, which loses least, is taken out: with p_k = 1 the others are u + λ v where A u = −Q_·k,
     A v = e and A is Q without k. However near r is to 0, to 1 or to consistency, A is well conditioned. It is positive
     definite with no positive element off its diagonal, so that the elimination keeps all signs: u and v are sums of
     positive terms, and small probabilities keep their digits. So does λ Σ p = p'Qp, as a sum of squares, of which those
     that are rounding are zero: they would be 1e-34, and that a probability.
+
+    Of order (K,) k becomes the last; system (K, K + 1) is A, its upper half, with u and v in the last two columns.
     """
-    n_rows, n_classes = r.shape[:2]
-    last = n_classes - 1
-    p = np.empty((n_rows, n_classes))
-    order, losses = np.empty(n_classes, np.int64), np.empty(n_classes)
-    u, v = np.ones(n_classes), np.zeros(n_classes)
-    system = np.empty((last, n_classes + 1))
-    for row in range(n_rows):
-        for i in range(n_classes):
-            order[i], losses[i] = i, 0.0
-            for j in range(n_classes):
-                if j != i:
-                    losses[i] += r[row, j, i] ** 2
-        k = losses.argmin()
-        order[k], order[last] = last, k
-        for i in range(last):
-            for j in range(n_classes):
-                system[i, j] = -r[row, order[i], order[j]] * r[row, order[j], order[i]]
-            system[i, i] = losses[order[i]]
-            system[i, last] *= -1.0
-            system[i, last + 1] = 1.0
-        for j in range(last):
-            for i in range(j + 1, last):
-                ratio = system[j, i] / system[j, j]
-                for other in range(i, n_classes + 1):
-                    system[i, other] -= ratio * system[j, other]
-        for i in range(last - 1, -1, -1):
-            u[i], v[i] = system[i, last], system[i, last + 1]
-            for j in range(i + 1, last):
-                u[i] -= system[i, j] * u[j]
-                v[i] -= system[i, j] * v[j]
-            u[i] /= system[i, i]
-            v[i] /= system[i, i]
-        squares = 0.0
-        for i in range(n_classes):
-            for j in range(i):
-                one, other_one = r[row, order[j], order[i]] * u[i], r[row, order[i], order[j]] * u[j]
-                if abs(one - other_one) > _ROUNDING * max(one, other_one):
-                    squares += (one - other_one) ** 2
-        multiplier = squares / u.sum()
-        total = u.sum() + multiplier * v.sum()
-        for i in range(n_classes):
-            p[row, order[i]] = (u[i] + multiplier * v[i]) / total
-    return p
+    last = r.shape[0] - 1
+    _write_system(r, p, order, system)
+    _solve(system)
+    squares, sum_u, sum_v = 0.0, 0.0, 0.0
+    for i in range(last + 1):
+        for j in range(i):
+            one, other_one = r[order[j], order[i]] * system[i, last], r[order[i], order[j]] * system[j, last]
+            if abs(one - other_one) > _ROUNDING * max(one, other_one):
+                squares += (one - other_one) ** 2
+        sum_u += system[i, last]
+        sum_v += system[i, last + 1]
+    multiplier = squares / sum_u
+    total = sum_u + multiplier * sum_v
+    for i in range(last + 1):
+        p[order[i]] = (system[i, last] + multiplier * system[i, last + 1]) / total
+
+
+@compiled(inside=True, borrowing=True)
+def _write_system(r, losses, order, system):
+    """Fill losses (K,), Q_ii, and what is eliminated, with p_k = 1 in the last row."""
+    last, k = r.shape[0] - 1, 0
+    for i in range(last + 1):
+        order[i], losses[i] = i, 0.0
+        for j in range(last + 1):
+            if j != i:
+                losses[i] += r[j, i] ** 2
+        if losses[i] < losses[k]:
+            k = i
+    order[k], order[last] = last, k
+    for i in range(last):
+        own = order[i]
+        for j in range(i + 1, last):
+            system[i, j] = -r[own, order[j]] * r[order[j], own]
+        system[i, i], system[i, last], system[i, last + 1] = losses[own], r[own, k] * r[k, own], 1.0
+    system[last, last], system[last, last + 1] = 1.0, 0.0
+
+
+@compiled(inside=True, borrowing=True)
+def _solve(system):
+    """A^{-1} of the last two columns, in their place, but for their last row; of A the upper half is read."""
+    last = system.shape[0] - 1
+    for j in range(last):
+        for i in range(j + 1, last):
+            ratio = system[j, i] / system[j, j]
+            for other in range(i, last + 2):
+                system[i, other] -= ratio * system[j, other]
+    for i in range(last - 1, -1, -1):
+        for j in range(i + 1, last):
+            system[i, last] -= system[i, j] * system[j, last]
+            system[i, last + 1] -= system[i, j] * system[j, last + 1]
+        system[i, last] /= system[i, i]
+        system[i, last + 1] /= system[i, i]
 
 
 @compiled()

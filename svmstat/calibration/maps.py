@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.texts import counted
-from svmstat.calibration.coupling import couple, pairwise
+from svmstat.calibration.coupling import couple, coupled_by_squares, pairwise
 from svmstat.calibration.platt import Platt, fit_maps_without, fit_platt
 from svmstat.calibration.protocol import Labelled
 from svmstat.machine import Machine
@@ -164,11 +164,12 @@ def coupled(f: Floats, slope: Floats, intercept: Floats, totals: Floats, method:
     """
     z, n_classes = slope * f + intercept, totals.shape[-1]
     shape, z = z.shape[:-1], z.reshape(-1, z.shape[-1])
+    if method == "wu-lin-weng":
+        return np.asarray(coupled_by_squares(z, n_classes).reshape(*shape, n_classes))
     n = np.broadcast_to(totals, (*shape, n_classes)).reshape(-1, n_classes)
     p, size = np.empty(n.shape), max(1, _AT_ONCE // n_classes**2)
     for rows in (slice(start, start + size) for start in range(0, len(z), size)):
-        sizes = n[rows, :, None] + n[rows, None, :] if method == "hastie-tibshirani" else None
-        p[rows] = couple(pairwise(z[rows], n_classes), method, sizes)
+        p[rows] = couple(pairwise(z[rows], n_classes), method, n[rows, :, None] + n[rows, None, :])
     return p.reshape(*shape, n_classes)
 
 

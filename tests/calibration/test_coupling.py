@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, softmax, xlogy
 
-from svmstat.calibration.coupling import METHODS, couple
+from svmstat.calibration.coupling import METHODS, couple, coupled_by_squares
 from svmstat.calibration.coupling import pairwise as of_decisions
 from svmstat.errors import ArgumentError
 
@@ -337,3 +337,13 @@ def test_small_probabilities_of_consistent_pairs_keep_their_digits():
 def test_where_two_classes_agree_rounding_is_no_probability(z):
     """By exact elimination p_1 = 4.097e-40; what is left of a difference of 0 would make it 3e-34."""
     assert couple(of_decisions(np.array([[z, -2.0, 90.0]]), 3))[0, 1] == pytest.approx(4.0970063e-40, rel=1e-5, abs=0.0)
+
+
+@pytest.mark.parametrize("k", [3, 4, 7])
+@pytest.mark.parametrize("spread", [0.0, 1e-8, 1.0, 100.0])
+def test_squares_without_an_array_of_all_pairs(k, spread):
+    z = spread * np.random.default_rng(k).normal(size=(50, k * (k - 1) // 2))
+    z[3, 1], z[5, 0], z[6, 2] = np.nan, np.inf, -800.0
+    found = coupled_by_squares(z, k)
+    assert np.isnan(found[3]).all() and np.isfinite(np.delete(found, 3, axis=0)).all()
+    assert np.array_equal(found, couple(of_decisions(z, k)), equal_nan=True)
