@@ -482,7 +482,8 @@ class InfluenceResult(Printed):
         rows = []
         for name in MEASURES:
             values, places = getattr(self.measures, name), self._most(name)
-            largest = (float(values[places[0]]), labels[places[0]]) if places else (None, "-")
+            most = float(values[places[0]]) if places else None
+            largest = most, labels[places[0]] if most else "-"
             critical = self._known.critical_value(name, level)
             found = (critical, int(beyond[name].sum())) if np.isfinite(critical) else (None, None)
             rows.append((*largest, *found))

@@ -32,8 +32,8 @@ from svmstat.solver import Anchor, Road, Solution, Status, anchor_at, resolved, 
 
 Array = NDArray[Any]
 
-_ROUNDING = 1e-12
-"""Changes of f that are no larger share of what it varies by are rounding."""
+_ROUNDING = 1e-9
+"""Changes of f that are no larger share of what it varies by are what the tolerance of the solutions leaves."""
 
 _ROOM = 2**22
 """Pairwise probabilities in memory at a time."""

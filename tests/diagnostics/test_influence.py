@@ -11,7 +11,7 @@ import pytest
 from levels import sample
 from scipy.stats import chi2
 
-from svmstat import svm
+from svmstat import datasets, svm
 from svmstat.errors import ArgumentError
 from svmstat.resampling.influences import MEASURES, Influences, Largest
 
@@ -26,6 +26,16 @@ def test_changes_that_are_rounding_are_none():
     assert drawn.critical_value("rms_change") == 0.0 or drawn.critical_value("rms_change") > 1e-6
     ax = influence.plot()
     assert ax.get_xlim()[1] > 1e-6
+
+
+def test_what_the_tolerance_leaves_of_changes_has_no_largest_row_and_no_line():
+    """Of a linear machine of one factor each refit has the same f, but for 1e-11 and in replicates 1e-10."""
+    data = datasets.load("mackerel").iloc[::4].reset_index(drop=True)
+    found = svm("egg_count > 0 ~ lon + lat + b_depth + country", data, kernel="linear").get_influence()
+    assert (found.rms_change == 0.0).all()
+    assert found.envelope(99, rng=1).critical_value("rms_change") == 0.0
+    (line,) = (each.split() for each in str(found.summary()).splitlines() if each.startswith("rms change"))
+    assert line[2:] == ["0.0000", "-", "0.0000", "0"]
 
 
 def test_rows_of_weight_zero_are_not_beyond_an_envelope():

@@ -18,6 +18,8 @@ _ALONG = np.linspace(0.0, 1.0, 12)
 _PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 _STEM = 12.0
 """Points of distance that a label may go to avoid crossing one more stem."""
+_BELOW = 14.0
+"""Points within which a label beside its point must not stand above another one, as if it were the label of that."""
 
 
 def index_plot(
@@ -118,11 +120,14 @@ def _stems(ax: Axes, x: Any, y: Any, high: Any) -> None:
     ax.axhline(0.0, color=GREY, linewidth=0.8)
 
 
-def label_points(ax: Axes, points: list[tuple[float, float, str]], x: Any, y: Any) -> int:
-    """Label points, the largest first, where no other text, labelled point or leader is; how many found a place."""
+def label_points(ax: Axes, points: list[tuple[float, float, str]], x: Any, y: Any, stems: bool = True) -> int:
+    """Label points, the largest first, where no other text, labelled point or leader is; how many found a place.
+
+    ``x``, ``y`` are all points that are drawn, on ``stems`` or not.
+    """
     pixel, line = ax.figure.dpi / 72.0, pyplot().matplotlib.path.Path
     frame = ax.get_window_extent()
-    stems = ax.transData.transform(np.column_stack([x, np.nan_to_num(y)]))
+    tips = ax.transData.transform(np.column_stack([x, np.nan_to_num(y)]))
     marks = ax.transData.transform([point[:2] for point in points]) if points else np.empty((0, 2))
     taken: list[Any] = []
     leaders, ends = np.empty((0, 2)), list[Any]()
@@ -142,8 +147,10 @@ def label_points(ax: Axes, points: list[tuple[float, float, str]], x: Any, y: An
                 continue
             if len(leader) and any(line(leader[[0, -1]]).intersects_path(each, filled=False) for each in ends):
                 continue
-            crossed = (stems[:, 0] > box.x0) & (stems[:, 0] < box.x1) & (stems[:, 1] > box.y0)
-            cost = float(np.hypot(dx, dy) + _STEM * crossed.sum())
+            within = tips[(tips[:, 0] > box.x0) & (tips[:, 0] < box.x1), 1]
+            if side != "center" and ((within > box.y0 - _BELOW * pixel) & (within <= box.y0)).any():
+                continue
+            cost = float(np.hypot(dx, dy) + _STEM * (stems and np.count_nonzero(within > box.y0)))
             if best is None or cost < best[0]:
                 best = (cost, (dx, dy, side), box, leader)
         if best is None:

@@ -96,9 +96,10 @@ def outlying_plot(
         ax.set_ylabel(ylabel)
         settle(ax)
         points = [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen.tolist()]
-        placed = label_points(ax, points, np.empty(0), np.empty(0))
+        placed = label_points(ax, points, x, y, stems=False)
         more, missing = int(beyond.sum()) - placed, int((np.isnan(x) | np.isnan(y)).sum())
         notes = [f"{more} more beyond a line not labelled"] * (more > 0)
+        notes += [f"{len(points) - placed} of the largest not labelled"] * (not beyond.any() and placed < len(points))
         notes += [f"{counted(missing, what)} without a value"] * (missing > 0)
         if notes:
             ax.set_title("; ".join(notes), fontsize=SMALL)

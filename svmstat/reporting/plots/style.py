@@ -45,6 +45,7 @@ STYLE: dict[str, Any] = {
     "axes.labelcolor": INK,
     "axes.edgecolor": GREY,
     "axes.linewidth": 0.8,
+    "axes.grid": False,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "xtick.color": GREY,
@@ -391,10 +392,24 @@ def drawing(ax: Axes | None, size: tuple[float, float] = SIZE, least: float = LE
 
 
 def _lighten(ax: Axes) -> None:
-    """Make a dark ground white, as of ``plt.style.use("dark_background")``: ink and greys are for one that is light."""
-    red, green, blue, opacity = pyplot().matplotlib.colors.to_rgba(ax.get_facecolor())
-    if opacity > 0 and 0.3 * red + 0.6 * green + 0.1 * blue < _DARK:
-        ax.set_facecolor("white")
+    """Make a dark ground white, as of ``plt.style.use("dark_background")``: ink and greys are for one that is light.
+
+    With it the figure, if it has no other axes, and what is written around them.
+    """
+    if not _is_dark(ax.get_facecolor()):
+        return
+    ax.set_facecolor("white")
+    if ax.figure.axes == [ax] and _is_dark(ax.figure.get_facecolor()):
+        ax.figure.set_facecolor("white")
+        ax.tick_params(color=GREY, labelcolor=INK)
+        ax.spines[:].set_color(GREY)
+        for text in (*ax.findobj(pyplot().matplotlib.text.Text, include_self=False), ax.xaxis.label, ax.yaxis.label):
+            text.set_color(INK)
+
+
+def _is_dark(colour: Any) -> bool:
+    red, green, blue, opacity = pyplot().matplotlib.colors.to_rgba(colour)
+    return bool(opacity > 0 and 0.3 * red + 0.6 * green + 0.1 * blue < _DARK)
 
 
 def checked_axes(ax: Any) -> Any:
@@ -499,6 +514,8 @@ def _place_of(ax: Axes) -> Any:
     if checked_axes(ax).get_subplotspec() is None:
         raise ArgumentError("ax is not allowed: its place is divided for panels, and it must be one of a grid of axes.")
     figure = ax.figure.add_subfigure(ax.get_subplotspec())
+    if _is_dark(ax.figure.get_facecolor()):
+        figure.set_facecolor("white")
     ax.remove()
     return figure
 

@@ -33,6 +33,22 @@ def test_more_than_can_be_labelled_are_counted():
     assert "more beyond a line not labelled" in ax.get_title("left")
 
 
+def test_no_label_stands_above_another_point():
+    """Without an envelope the largest are labelled; beside its point a label would be taken for that of the next."""
+    x, y = [0.142, 0.139, 0.1395, 0.124, 0.124], [9.7, 9.3, 8.4, 7.9, 14.7]
+    ax = outlying_plot(
+        x, y, [f"a group of rows, number {k}" for k in range(5)], (np.inf, np.inf), level=0.95, extreme=5
+    )
+    ax.figure.draw_without_rendering()
+    points = ax.transData.transform(np.column_stack([x, y]))
+    for text in ax.texts:
+        box, own = text.get_window_extent(), int(text.get_text()[-1])
+        below = (points[:, 0] > box.x0) & (points[:, 0] < box.x1) & (abs(box.y0 - points[:, 1]) < 10.0)
+        assert set(np.flatnonzero(below).tolist()) <= {own}
+    left = 5 - len(ax.texts)
+    assert left > 0 and ax.get_title("left") == f"{left} of the largest not labelled"
+
+
 def test_points_at_zero_are_seen():
     ax = outlying_plot(np.zeros(5), np.arange(5.0), range(5), (0.0, 9.0), level=0.95)
     assert ax.get_xlim()[0] < 0.0 and ax.get_ylim()[0] < 0.0

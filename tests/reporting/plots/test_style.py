@@ -14,6 +14,7 @@ from svmstat.reporting.plots.effects import Labels, comparisons_plot, grouped_pl
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
 from svmstat.reporting.plots.room import give_room
 from svmstat.reporting.plots.style import (
+    INK,
     along_axis,
     columns_of,
     drawing,
@@ -29,6 +30,7 @@ from svmstat.reporting.plots.style import (
 from svmstat.reporting.plots.tuning import line_plot
 
 SHARES = np.meshgrid([0.25, 0.5, 0.75, 1.0], [0.5, 0.75, 1.0])
+WHITE = (1.0, 1.0, 1.0, 1.0)
 DATA = pd.DataFrame({"x": np.arange(9.0), "z": np.arange(9.0) ** 2 % 5, "y": np.arange(9) % 3})
 DRAW = {
     "index": lambda ax: plots.index_plot([0.1, 5.0, 0.3], "abc", 3.84, label="line", ax=ax),
@@ -248,6 +250,30 @@ def test_a_dark_ground_that_is_given_is_made_white_and_no_other():
     assert grey.get_facecolor() == (0.9, 0.9, 0.9, 1.0)
     plt.close(figure)
     plt.close(figure_of_grey)
+
+
+def test_what_stands_around_dark_axes_is_read_where_they_are_alone():
+    """With the ground of the figure, or of what is divided into panels in the place of one axes."""
+    fit = svm("y > 1 ~ x + z", DATA)
+    with plt.style.context("dark_background"):
+        alone, ax = plt.subplots()
+        fit.plot_probability(ax=ax)
+        divided, (one, other) = plt.subplots(1, 2)
+        fit.plot_residuals(ax=one)
+    assert alone.get_facecolor() == WHITE
+    written = [*ax.get_xticklabels(), *ax.get_legend().get_texts(), ax.xaxis.label, ax.yaxis.label]
+    assert {text.get_color() for text in written} == {INK}
+    assert divided.subfigs[0].get_facecolor() == WHITE
+    assert divided.get_facecolor() == other.get_facecolor() == (0.0, 0.0, 0.0, 1.0)
+    plt.close(alone)
+    plt.close(divided)
+
+
+def test_no_grid_of_the_user_is_drawn_over_the_data():
+    with plt.rc_context({"axes.grid": True}):
+        ax = svm("y > 1 ~ x + z", DATA).plot_probability()
+        assert plt.rcParams["axes.grid"]
+    assert not any(line.get_visible() for line in ax.get_xgridlines() + ax.get_ygridlines())
 
 
 def test_numbers_of_an_axis_are_no_code_of_tex():
