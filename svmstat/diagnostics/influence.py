@@ -246,6 +246,7 @@ class InfluenceResult(Printed):
     def summary_frame(self) -> pd.DataFrame:
         """One row for each row of the fit, or group: ΔD and its parts, outlyingness, largest and rms change of f.
 
+        ``max_change`` is over all rows, those that are left out among them, ``rms_change`` over the others.
         Of rows also ``pvalue_chi2``, P(χ²(1) ≥ ΔD) as [003] has it, a distribution that ΔD does not have.
         """
         return pd.DataFrame(
