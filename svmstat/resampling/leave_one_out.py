@@ -32,8 +32,9 @@ from svmstat.solver import Anchor, Road, Solution, Status, anchor_at, resolved, 
 
 Array = NDArray[Any]
 
-_ROUNDING = 1e-9
-"""Changes of f that are no larger share of what it varies by are what the tolerance of the solutions leaves."""
+_ROUNDING, _VARIES = 1e-12, 1e-3
+"""Changes of f that are no larger share of what it varies by are rounding; where it varies by that part of a margin or
+more, so are those within the violation."""
 
 _ROOM = 2**22
 """Pairwise probabilities in memory at a time."""
@@ -431,7 +432,9 @@ def _changes_by_row(machine: Machine, maps: Maps, left: Deletions, found: Mappin
     """The changes by the D deletions, given to the n rows; without a row of weight zero nothing changes."""
     deviance = -2.0 * machine.groups.weights @ maps.log_likelihoods(machine.group_values, machine.group_codes)
     full = {"deviance_deleted": deviance, "max_change": 0.0, "rms_change": 0.0}
-    least = _ROUNDING * float(np.ptp(machine.group_values))
+    range_of_f = float(np.ptp(machine.group_values))
+    within = np.where(found["certified"] & (range_of_f >= _VARIES), found["violation"], 0.0)
+    least = np.maximum(_ROUNDING * range_of_f, within)
     seen = {name: np.where(found[name] <= least, 0.0, found[name]) for name in ("max_change", "rms_change")}
     changes = {"deviance_deleted": found["deviance_deleted"], **seen}
     return Changes(**{name: left.given_out(changes[name], value, len(machine.codes)) for name, value in full.items()})
