@@ -166,7 +166,9 @@ class LooResult(Printed, Evidence):
 
     @property
     def _n_groups(self) -> int:
-        return 0 if self.groups is None else int(self.groups[self._used & (self.arrays.winner >= 0)].nunique())
+        """How many groups could be left out."""
+        units = self.units_of(self.arrays.winner >= 0)
+        return units.count if are_groups(units) else 0
 
     def __repr__(self) -> str:
         groups = f"{self._n_groups} groups, " if are_groups(self.units) else ""

@@ -29,7 +29,7 @@ def test_changes_that_are_rounding_are_none():
 
 
 def test_what_the_tolerance_leaves_of_changes_has_no_largest_row_and_no_line():
-    """Of a linear machine of one factor each refit has the same f, but for 1e-11 and in replicates 1e-10."""
+    """Of a linear machine of one factor each refit has the same f, but for what its certificate leaves."""
     data = datasets.load("mackerel").iloc[::4].reset_index(drop=True)
     found = svm("egg_count > 0 ~ lon + lat + b_depth + country", data, kernel="linear").get_influence()
     assert (found.rms_change == 0.0).all()
