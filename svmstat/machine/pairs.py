@@ -134,12 +134,12 @@ def for_weights(pair: PosedPair, weights: Floats, upper: Floats, *, keeps_nu: bo
     keeps_nu : whether n and ν stay what they are
     """
     problem, y = pair.problem, pair.problem.signs
-    events, others = float(weights[y > 0].sum()), float(weights[y < 0].sum())
     asked: Contrast = pair
-    if keeps_nu or pair.nu is None or min(events, others) == 0.0:
+    sums = (0.0, 0.0) if keeps_nu or pair.nu is None else (float(weights[y > 0].sum()), float(weights[y < 0].sum()))
+    if pair.nu is None or min(sums) == 0.0:
         problem = replace(problem, upper=upper)
     else:
-        asked = nu_contrast(pair.first, pair.second, pair.nu.of(events, others))
+        asked = nu_contrast(pair.first, pair.second, pair.nu.of(*sums))
         problem = asked.pose(problem.gram, y, weights, problem.point, pair.C)
     return PosedPair(asked.first, asked.second, asked.loss, asked.nu, C=pair.C, rows=pair.rows, problem=problem)
 

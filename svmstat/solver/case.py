@@ -1,10 +1,12 @@
 """A problem for one bound vector, and how good a β for it is."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.hulls import class_ends, digits
 from svmstat.solver.problem import BoxQP, Sums
@@ -66,8 +68,7 @@ class Case:
         return b[self.sums.group[rows]]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """How good a (β, h) is.
 
     Attributes
@@ -122,6 +123,17 @@ def fresh(case: Case, beta: Floats) -> Floats:
 
 def followed(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:
     """h = s − Kβ (n,) of a β that ``was`` another, with this h, by the rows that differ: the many at a bound do not."""
-    moved, h = np.flatnonzero(beta != was), h.copy()
-    case.gram.add(moved, was[moved] - beta[moved], h)
+    moved, change = difference(was, beta)
+    h = h.copy()
+    case.gram.add(moved, change, h)
     return h
+
+
+@compiled()
+def difference(was, beta):
+    """The rows (m,) whose β differ, both (n,), and what they were less what they are (m,)."""
+    rows, change, m = np.empty(beta.shape[0], np.int64), np.empty(beta.shape[0]), 0
+    for i in range(beta.shape[0]):
+        rows[m], change[m] = i, was[i] - beta[i]
+        m += was[i] != beta[i]
+    return rows[:m], change[:m]

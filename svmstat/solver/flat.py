@@ -100,7 +100,7 @@ def is_all_of_f(problem: BoxQP, beta: Floats, crossing: float, intercept: float)
 
 def lost_beside_margins(problem: BoxQP, beta: Floats, crossing: float = 0.0) -> float:
     """The largest |h| of β (n,) where it is computed alone, if it is no noise; otherwise 0."""
-    rounding = float(rounding_of(beta, problem.gram.diagonal))
+    rounding = float(rounding_of(beta, problem.gram.sizes))
     largest = float(np.abs(problem.gram.residual(beta, np.zeros(problem.n))).max())
     return largest if largest > _NOISE * (max(crossing, 0.0) + rounding) else 0.0
 

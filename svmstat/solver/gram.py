@@ -172,6 +172,27 @@ def ordinary_rows(diagonal: Floats) -> Ordinary:
     return Ordinary(rows, float(np.sqrt(size[rows].max() / largest)))
 
 
+class Sizes(NamedTuple):
+    """How large kernel values may be, by |K_ij| ≤ √(K_ii K_jj).
+
+    Attributes
+    ----------
+    root : (n,) √|K_ii|
+    largest_root, largest : the largest √|K_ii| and |K_ii|
+    """
+
+    root: Floats
+    largest_root: float
+    largest: float
+
+
+def sizes_of(diagonal: Floats) -> Sizes:
+    """Those of a matrix with the diagonal K_ii (n,)."""
+    size = np.abs(diagonal)
+    root = np.sqrt(size)
+    return Sizes(root, float(root.max(initial=0.0)), float(size.max(initial=0.0)))
+
+
 class Gram:
     """A symmetric kernel matrix, whole in memory or computed as it is asked for.
 
@@ -204,6 +225,7 @@ class Gram:
         "_kept",
         "_ordinary",
         "_short",
+        "_sizes",
         "_source",
         "_was_complete",
         "at_once",
@@ -230,6 +252,7 @@ class Gram:
         self._was_complete = was_complete
         self._short: Floats | Literal["unknown"] | None = "unknown"
         self._ordinary: Ordinary | None = None
+        self._sizes: Sizes | None = None
         if self.at_once:
             self.complete()
 
@@ -252,6 +275,13 @@ class Gram:
         if self._ordinary is None:
             self._ordinary = ordinary_rows(self.diagonal)
         return self._ordinary
+
+    @property
+    def sizes(self) -> Sizes:
+        """How large its values may be."""
+        if self._sizes is None:
+            self._sizes = sizes_of(self.diagonal)
+        return self._sizes
 
     @property
     def is_complete(self) -> bool:
@@ -287,6 +317,9 @@ class Gram:
         """K[rows][:, rows], (m, m); in ``room``, if given, until that is used again."""
         out = np.empty((len(rows), len(rows))) if room is None else room.square(len(rows))
         values, place = self._known
+        if len(values) == self.n:
+            gather(values, rows, rows, np.arange(len(rows)), out)
+            return out
         place = place[rows]
         known = place >= 0
         if known.any():
@@ -406,7 +439,7 @@ class Gram:
     def _with(self, rows: Rows) -> _Kept:
         """What is kept, after those of the rows (m,) that were not have been computed; if they are many, all have."""
         known = self._known
-        if (known.place[rows] < 0).any():
+        if len(known.values) < self.n and (known.place[rows] < 0).any():
             with self._extends:
                 return self._extend(rows)
         return known

@@ -29,6 +29,9 @@ from svmstat.solver.gram import Gram
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import Judgement, Nearest, judgement, middles, rounding_of
 
+_Share = Callable[[Floats, float], Floats]
+"""How much of the room (m,) that rows have each gives of an excess."""
+
 MEET = 1e-12
 """Hulls nearer than this share of the data's squared spread meet."""
 
@@ -122,7 +125,7 @@ def divided(
     centre, rho = b.mean(axis=-1), 0.5 * (b[..., 1] - b[..., 0])
     half = np.maximum(np.minimum(high - b, b - low).min(axis=-1), 0.0)
     crossed = np.maximum(np.maximum(low - high, digits).max(axis=-1) / rho, unbalanced)
-    field, rounding = h / -rho[..., None], rounding_of(beta, problem.gram.diagonal) / rho
+    field, rounding = h / -rho[..., None], rounding_of(beta, problem.gram.sizes) / rho
     ordinary = problem.gram.ordinary
     extent = ordinary.spread(field)
     return Divided(
@@ -170,20 +173,31 @@ def feasible(
     classes = [(1.0, np.flatnonzero(hi > 0.0)), (-1.0, np.flatnonzero(lo < 0.0))]
     goal = min(float(moved[rows].sum()) for _, rows in classes) if total is None else total
     for sign, rows in classes:
-        a, u, bounded = moved[rows], bounds[rows], at_bound[rows]
-        free = ~bounded & (a > 0.0)
-        a = _filled(a, u, free, goal, _in_proportion)
-        for giving in (free | bounded, np.ones(len(a), bool)):
-            a = _filled(a, u, giving, goal, _in_order if one_by_one else _in_proportion)
+        a = moved[rows]
+        if not _adds_up(a, goal):
+            a = _given_way(a, bounds[rows], at_bound[rows], goal, _in_order if one_by_one else _in_proportion)
         moved[rows] = sign * a
     return moved
 
 
-def _filled(a: Floats, u: Floats, giving: np.ndarray, goal: float, shared: Callable[[Floats, float], Floats]) -> Floats:
+def _adds_up(a: Floats, goal: float) -> bool:
+    return abs(float(a.sum()) - goal) <= _BALANCED * goal
+
+
+def _given_way(a: Floats, u: Floats, bounded: np.ndarray, goal: float, shared: _Share) -> Floats:
+    """Σa = goal by the free rows of a class, and where they do not suffice by others, as they are ``shared``."""
+    free = ~bounded & (a > 0.0)
+    a = _filled(a, u, free, goal, _in_proportion)
+    for giving in (free | bounded, np.ones(len(a), bool)):
+        a = _filled(a, u, giving, goal, shared)
+    return a
+
+
+def _filled(a: Floats, u: Floats, giving: np.ndarray, goal: float, shared: _Share) -> Floats:
     """Σa = goal with 0 ≤ a ≤ u, as far as the rows that are ``giving`` do, moved towards zero or their bound."""
-    excess = float(a.sum()) - goal
-    if abs(excess) <= _BALANCED * goal:
+    if _adds_up(a, goal):
         return a
+    excess = float(a.sum()) - goal
     room = np.where(giving, a if excess > 0.0 else u - a, 0.0)
     step = shared(room, abs(excess))
     return a - step if excess > 0.0 else np.where(giving & (step >= room), u, a + step)

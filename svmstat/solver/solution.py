@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
 from svmstat._tools.doubles import EPS, FAR
-from svmstat.solver.gram import Rows
+from svmstat.solver.gram import Rows, Sizes
 from svmstat.solver.twofold import lost_in, products_twofold
 
 TOLERANCE = 1e-8
@@ -192,16 +192,15 @@ def middles(interval: Floats) -> Floats:
     return np.where(np.isinf(low), high, np.where(np.isinf(high), low, 0.5 * (low + high)))
 
 
-def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
-    """A bound (...,) on the rounding of Kβ at any row, for β (..., n) and the diagonal (n,) of K.
+def rounding_of(beta: Floats, sizes: Sizes) -> Floats:
+    """A bound (...,) on the rounding of Kβ at any row, for β (..., n) and the sizes of the values of K.
 
     |K_ij| ≤ √(K_ii K_jj), and the errors of m products and sums, each of at most half a unit in the last place, hardly
     ever add up to more than √m of these [Higham & Mary 2019].
     """
-    root = np.sqrt(np.abs(diagonal))
-    units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
+    units = 2.0 + 0.5 * np.sqrt((beta != 0.0).sum(axis=-1))
     with np.errstate(over="ignore", invalid="ignore"):  # a path that broke off may have left anything
-        return np.asarray(units * EPS * (np.abs(beta) @ root) * root.max())
+        return np.asarray(units * EPS * (np.abs(beta) @ sizes.root) * sizes.largest_root)
 
 
 def blur_of(beta: Floats, diagonal: Floats, units: float) -> float:
@@ -233,13 +232,13 @@ def is_seen(
     return np.asarray((rounding <= PRECISION * spread) & (hidden <= _VISIBLE * spread))
 
 
-def reach_of(gap: Floats | float, diagonal: Floats) -> NDArray[np.float64]:
+def reach_of(gap: Floats | float, sizes: Sizes) -> NDArray[np.float64]:
     """How far f may be from that of the optimum by the duality gap, (...,).
 
     The primal objective grows by ½‖h − h*‖² at least, so that |h(x) − h*(x)| ≤ √(2 gap K(x, x)), and b follows h.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # of what is no solution the gap is infinite
-        return np.asarray(2.0 * np.sqrt(2.0 * np.maximum(gap, 0.0) * np.abs(diagonal).max()))
+        return np.asarray(2.0 * np.sqrt(2.0 * np.maximum(gap, 0.0) * sizes.largest))
 
 
 def is_hazy(reach: Floats | float, spread: Floats | float) -> NDArray[np.bool_]:

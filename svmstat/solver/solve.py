@@ -194,7 +194,7 @@ def _judged(
     Where β is that of the origin what is known of that holds.
     """
     diagonal, stays = problem.gram.diagonal, _stays(problem, origin, paths)
-    limit = rounding_of(paths.beta, diagonal) + (origin.rounding if arrived(origin) else 0.0) + left
+    limit = rounding_of(paths.beta, problem.gram.sizes) + (origin.rounding if arrived(origin) else 0.0) + left
     field = problem.linear - paths.h
     highest, lowest, ordinary = field.max(axis=1), field.min(axis=1), problem.gram.ordinary
     spread, dropped = ordinary.spread(field), np.maximum(highest, -lowest)
@@ -206,7 +206,7 @@ def _judged(
     flat = _flatten(problem, uppers, noise, paths)
     limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
     beside = sizes_beside(middles(paths.interval), problem.linear)
-    reach = reach_of(paths.gap, diagonal)
+    reach = reach_of(paths.gap, problem.gram.sizes)
     share = np.where(flat, 1.0, ordinary.share)
     judged = judgement(paths.violation, limit, limit, beside, spread, reach, share)
     judged.status[stays], judged.rounding[stays], judged.resolution[stays] = (

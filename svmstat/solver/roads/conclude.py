@@ -71,35 +71,33 @@ def certified(
             correct(case, beta, h, basis)
             case = replace(case, rounding=float(EPS * np.abs(h).max()))
         return _of_hulls(problem, case, beta, h, basis, road, steps, events)
-    linear, lo, hi, ordinary = case.linear, case.lo, case.hi, problem.gram.ordinary
-    rounding = limit = float(rounding_of(beta, problem.gram.diagonal)) + left + case.handed_down
-    ends, extent = certify(h, beta, lo, hi), ordinary.spread(linear - h)
-    if is_rough(ends[2], rounding, extent) and _may_be_flat(problem, beta, h, ends[3], rounding):
+    linear, lo, hi, share = case.linear, case.lo, case.hi, problem.gram.ordinary.share
+    rounding = limit = float(rounding_of(beta, problem.gram.sizes)) + left + case.handed_down
+    ends, field, spread = _ends(case, beta, h)
+    if is_rough(ends[2], rounding, spread) and _may_be_flat(problem, beta, h, ends[3], rounding):
         correct(case, beta, h, basis)
-        ends = certify(h, beta, lo, hi)
-    elif ordinary.share * limit > PRECISION * extent and not _may_be_flat(problem, beta, h, ends[3], rounding):
+        ends, field, spread = _ends(case, beta, h)
+    elif share * limit > PRECISION * spread and not _may_be_flat(problem, beta, h, ends[3], rounding):
         rounding = sharpen(case, beta, h, limit, basis)
         rounding = max(rounding, blur_of(beta, problem.gram.diagonal, problem.gram.blur))
-        ends = certify(h, beta, lo, hi)
-    field, flat, lost = linear - h, False, False
-    size, beside = float(np.abs(field).max()), sizes_beside(middle(*ends[:2]), linear)
-    reach = reach_of(ends[3], problem.gram.diagonal)
-    blurred = _unsettled(case, beta, h, reach, limit)
+        ends, field, spread = _ends(case, beta, h)
+    flat, lost, size = False, False, max(float(field.max()), -float(field.min()))
+    reach, beside = reach_of(ends[3], problem.gram.sizes), sizes_beside(middle(*ends[:2]), linear)
+    blurred = _unsettled(case, beta, h, reach, spread, limit)
     noise = is_noise(size, ends[2], rounding)
-    seen = is_seen(ends[2], ordinary.share * rounding, beside, ordinary.spread(field)) and size > CONDITION * blurred
-    noise |= size <= PRECISION and not seen
+    if size <= PRECISION:
+        noise |= not is_seen(ends[2], share * rounding, beside, spread) or size <= CONDITION * blurred
     if noise and _may_be_flat(problem, beta, h, ends[3], rounding):
         without = certify(linear, beta, lo, hi)
         flat = bool(without[2] <= TOLERANCE)
         if flat:
             lost = is_all_of_f(problem, beta, ends[0] - ends[1], middle(*without[:2]))
             field, ends, rounding = np.zeros(problem.n), without, rounding + size
+            spread, share = 1.0, 1.0
+            reach, beside = reach_of(ends[3], problem.gram.sizes), sizes_beside(middle(*ends[:2]), linear)
     b_low, b_high, violation, gap = ends
     norm_squared = 0.0 if flat else squared_norm(problem.gram, beta, field, limit)
     energy = float(beta @ field) if np.isnan(norm_squared) else norm_squared
-    spread, share = (1.0, 1.0) if flat else (float(ordinary.spread(field)), ordinary.share)
-    reach = reach_of(gap, problem.gram.diagonal)
-    beside = sizes_beside(middle(b_low, b_high), linear)
     judged = judgement(violation, rounding, limit, beside, spread, reach, share)
     alpha = problem.signs * beta
     objective = 0.5 * energy - float(problem.margin @ alpha)
@@ -127,6 +125,12 @@ def certified(
         events=events,
         basis=basis,
     )
+
+
+def _ends(case: Case, beta: Floats, h: Floats) -> tuple[tuple[float, float, float, float], Floats, float]:
+    """What `certify` finds, Kβ (n,), and its spread over ordinary rows."""
+    field = case.linear - h
+    return certify(h, beta, case.lo, case.hi), field, float(case.gram.ordinary.spread(field))
 
 
 def _of_hulls(
@@ -173,7 +177,7 @@ def _of_hulls(
 
 def _meeting(problem: BoxQP, beta: Floats, norm_squared: float, unbalanced: float) -> Divided:
     """What is reported of hulls that meet: f = 0, and the α of the 2ν form itself."""
-    rounding, total = rounding_of(beta, problem.gram.diagonal), float(problem.total or 0.0)
+    rounding, total = rounding_of(beta, problem.gram.sizes), float(problem.total or 0.0)
     violation, gap = np.asarray(unbalanced), np.asarray(norm_squared)
     judged = judgement(violation, rounding, rounding, 0.0, 1.0, share=problem.gram.ordinary.share)
     return Divided(
@@ -182,10 +186,9 @@ def _meeting(problem: BoxQP, beta: Floats, norm_squared: float, unbalanced: floa
     )  # fmt: skip
 
 
-def _unsettled(case: Case, beta: Floats, h: Floats, reach: Floats, rounding: float) -> float:
+def _unsettled(case: Case, beta: Floats, h: Floats, reach: Floats, spread: float, rounding: float) -> float:
     """By how much f would be another if values of K were off in their last digits, where the gap does not tell."""
-    ordinary = case.gram.ordinary
-    if not is_hazy(ordinary.share * reach, ordinary.spread(case.linear - h)):
+    if not is_hazy(case.gram.ordinary.share * reach, spread):
         return 0.0
     G = case.gram.short_factor()
     if G is None or np.abs(case.linear - G @ (G.T @ beta) - h).max() > as_good_as_rounding(rounding):
@@ -240,7 +243,7 @@ def _hides_more(case: Case, found: tuple[Floats, Floats], before: tuple[Floats, 
 
 def is_hidden(case: Case, beta: Floats, h: Floats) -> bool:
     """Whether the violation of (β, h) hides too much of h, and it is not of rounding."""
-    rounding, spread = rounding_of(beta, case.gram.diagonal), case.gram.ordinary.spread(case.linear - h)
+    rounding, spread = rounding_of(beta, case.gram.sizes), case.gram.ordinary.spread(case.linear - h)
     return bool(is_rough(judge(case, beta, h).violation, rounding, spread))
 
 
@@ -254,9 +257,9 @@ def made_finer(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> tupl
         return basis, 0
     _, _, violation, gap = certify(h, beta, case.lo, case.hi)
     ordinary = case.gram.ordinary
-    rounding, spread = float(rounding_of(beta, case.gram.diagonal)), ordinary.spread(case.linear - h)
+    rounding, spread = float(rounding_of(beta, case.gram.sizes)), float(ordinary.spread(case.linear - h))
     rough = is_rough(max(violation, 0.0), rounding, spread)
-    hazy = is_hazy(ordinary.share * reach_of(gap, case.gram.diagonal), spread)
+    hazy = is_hazy(ordinary.share * reach_of(gap, case.gram.sizes), spread)
     if violation > _NEARLY * TOLERANCE or not (rough or hazy):
         return basis, 0
     if (events := by_short_factor(case, beta, h)) is not None:
@@ -282,7 +285,7 @@ def by_short_factor(case: Case, beta: Floats, h: Floats, *, last: bool = False) 
     if hidden := hides(case, verdict) and not verdict.meet:
         correct(case, trial, trial_h, None)
         verdict = judge(case, trial, trial_h)
-    lost = rounding_of(trial, case.gram.diagonal) > PRECISION * verdict.scale and not (verdict.meet or hidden)
+    lost = rounding_of(trial, case.gram.sizes) > PRECISION * verdict.scale and not (verdict.meet or hidden)
     if (lost or not verdict.certified) and not (last and hidden):
         return None
     beta[:], h[:] = trial, trial_h

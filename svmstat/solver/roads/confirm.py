@@ -47,7 +47,7 @@ def misfit(problem: BoxQP, solution: Solution) -> str | None:
 
 def _of_plain_sums(problem: BoxQP, solution: Solution) -> float:
     """How far h is known by the digits of α, where these are not those of hulls."""
-    return 0.0 if problem.total is not None else float(rounding_of(solution.alpha, problem.gram.diagonal))
+    return 0.0 if problem.total is not None else float(rounding_of(solution.alpha, problem.gram.sizes))
 
 
 def _differing(solution: Solution, again: Solution, tolerance: float) -> str | None:

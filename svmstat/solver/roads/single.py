@@ -54,14 +54,14 @@ def solve_single(
     A start that does not lead to a solution which meets the tolerance is given up for a cold one; where it does, and
     too much of h is hidden by its violation, the better of the two is taken.
     """
-    lo, hi = problem.box(upper)
-    if not (lo.any() and hi.any()):
+    case = case_of(problem, upper, neighbour)
+    if not (case.lo.any() and case.hi.any()):
         return unsolved(problem, upper, Status.ONE_CLASS)
-    case, alpha = case_of(problem, upper, neighbour), outweighed(problem, upper)
+    alpha = outweighed(problem, upper)
     if alpha is not None:
         beta = problem.signs * alpha
         return certified(problem, case, upper, beta, problem.linear, None, road, 0, 0, left_over(problem, beta))
-    if not may_reach(problem, lo, hi):
+    if not may_reach(problem, case.lo, case.hi):
         return unsolved(problem, upper, Status.INFEASIBLE)
     warm = None
     if beta is not None and beta.any():

@@ -7,7 +7,8 @@ their block of the kernel matrix contiguously, improves them, and brings the oth
 import numpy as np
 
 from svmstat._tools.arrays import Floats
-from svmstat.solver.case import Case, Verdict, judge
+from svmstat._tools.compiled import compiled
+from svmstat.solver.case import Case, Verdict, difference, judge
 from svmstat.solver.gram import Room, Rows
 from svmstat.solver.rough.smo import smo
 
@@ -72,31 +73,40 @@ def _movable(case: Case, beta: Floats, h: Floats, verdict: Verdict, reach: float
 
     A bound row violates optimality for the middle b of the crossed interval, or for some b within half of ``reach``.
     """
-    may_rise, may_fall = beta < case.hi, beta > case.lo
-    b, half = case.shifts(verdict.b), 0.5 * reach
-    rising, falling = may_rise & (h > b - half), may_fall & (h < b + half)
-    chosen = (may_rise & may_fall) | rising | falling
-    if np.count_nonzero(chosen) > largest:
-        excess = np.maximum(np.where(rising, h - b + half, 0.0), np.where(falling, b + half - h, 0.0))
-        worst = np.argpartition(np.where(chosen, -excess, 1.0), largest)[:largest]
-        return np.sort(worst)
-    return np.flatnonzero(chosen)
+    half = 0.5 * reach
+    rows = _in_motion(h, beta, case.lo, case.hi, case.sums.group, verdict.b, half)
+    if len(rows) <= largest:
+        return rows
+    b, rising, falling = case.shifts(verdict.b, rows), beta[rows] < case.hi[rows], beta[rows] > case.lo[rows]
+    above, below = np.maximum(h[rows] - b + half, 0.0), np.maximum(b + half - h[rows], 0.0)
+    lacking = np.ones(len(h))
+    lacking[rows] = -np.maximum(np.where(rising, above, 0.0), np.where(falling, below, 0.0))
+    return np.sort(np.argpartition(lacking, largest)[:largest])
+
+
+@compiled()
+def _in_motion(h, beta, lo, hi, group, b, half):
+    """The rows (m,) that are free, or that violate optimality by more than −``half`` for the b of their group."""
+    rows, m = np.empty(h.shape[0], np.int64), 0
+    for i in range(h.shape[0]):  # without a branch: it is as good as random which way it would go
+        may_rise, may_fall, shift = beta[i] < hi[i], beta[i] > lo[i], b[group[i]]
+        rows[m] = i
+        m += (may_rise & may_fall) | (may_rise & (h[i] > shift - half)) | (may_fall & (h[i] < shift + half))
+    return rows[:m]
 
 
 def _improve(case: Case, rows: Rows, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room) -> int:
-    gram, group = case.gram, case.sums.group
+    gram, group, first = case.gram, case.sums.group, len(rows)
     if case.lead == 1 and gram.keeps and len(rows) > _ALMOST_ALL * gram.n:
         return int(smo(gram.complete(), gram.n, case.lo, case.hi, beta, h, tolerance, max_steps)[0])
-    first = int(np.count_nonzero(group[rows] == 0))
-    if 0 < first < len(rows):
+    if case.lead > 1:
         rows = rows[np.argsort(group[rows], kind="stable")]
+        first = int(np.count_nonzero(group[rows] == 0)) or len(rows)
     some_beta, some_h = beta[rows], h[rows]
     steps, _ = smo(
-        gram.block(rows, room), first or len(rows), case.lo[rows], case.hi[rows], some_beta, some_h, tolerance,
-        max_steps,
+        gram.block(rows, room), first, case.lo[rows], case.hi[rows], some_beta, some_h, tolerance, max_steps
     )  # fmt: skip
-    change = beta[rows] - some_beta
-    moved = change != 0.0
-    gram.add(rows[moved], change[moved], h)
+    places, change = difference(beta[rows], some_beta)
+    gram.add(rows[places], change, h)
     beta[rows], h[rows] = some_beta, some_h
     return int(steps)
