@@ -19,6 +19,7 @@ from svmstat.diagnostics.worth import (
     few_groups,
     hang_on_the_intercept,
     lacks_predictions,
+    short_of_balance,
     uneven_note,
     what_is_left_out,
 )
@@ -260,12 +261,13 @@ class Comparison(Printed):
             return None
         first = self.evidence[0]
         one, folds = what_is_left_out(first), balanced_folds(first)
+        but = short_of_balance(first, folds) if folds else ""
         others_tell = any(each.rsquared > 2.0 * each.rsquared_se for each in self.evidence)
         they = "it tells" if len(which) == 1 else "they tell"
         since = f"{they} little of what the predictors do" if others_tell else "the predictors tell little"
         told = (
             f"AUC and errors of {', '.join(which)} hang on how the intercept moves when {one} is left out, since "
-            f"{since}{f'; folds={folds} keeps the levels in balance' if folds else ''}."
+            f"{since}{f'; folds={folds} keeps the levels in balance{but}' if folds else ''}."
         )
         if not self._tested_by_errors:
             return told

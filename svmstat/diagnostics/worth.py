@@ -11,6 +11,7 @@ from svmstat._tools.arrays import Floats
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.copies_seen import copies_left, warning_of_copies
 from svmstat.diagnostics.evidence import Evidence
+from svmstat.objective import predictive
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units, are_groups
 from svmstat.reporting.rendering.parts import Part, Table
@@ -103,8 +104,17 @@ _NO_RANKS = (
     "little, or f little of them, as with a small C: without {one} the intercept moves away from its level, by which "
     "alone AUC may come near 0 and the error rate near 1, and standard errors know nothing of it."
 )
-_BALANCED = " fit.kfold({folds}) keeps the levels in balance."
+_BALANCED = " fit.kfold({folds}) keeps the levels in balance{but}."
 """Where rows or groups are left out one by one."""
+_BUT_FOR_A_ROW = " but for a row in each fold, by which an f next to constant moves too"
+_BUT_FOR_GROUPS = " as far as whole groups can be"
+_OUT_OF_BALANCE = (
+    "AUC is {alike:.3f} among rows whose fits have seen as many of each level, and {auc:.3f} of all: from fold to fold "
+    "the intercept moves by more than f tells the levels apart, and errors, sensitivity and specificity suffer from it "
+    "as well. Folds whose number divides the rows of each level, or a larger C, avoid that."
+)
+_CLEARLY_LESS = 0.05
+"""By how much AUC of all rows is less than that of these where it is said."""
 
 _CALIBRATED = "Calibrated probabilities have slope 1 and intercept 0; "
 _NEAR_BY = 0.25
@@ -336,11 +346,15 @@ def _of_order(held_out: Evidence) -> str:
     if not (hang_on_the_intercept(held_out) or ranks_a_level_the_wrong_way(held_out)):
         return _of_pooled_auc(held_out) if held_out.shape.two else _RANKS_OF_MORE
     folds = balanced_folds(held_out)
-    return _NO_RANKS.format(one=what_is_left_out(held_out)) + (_BALANCED.format(folds=folds) if folds else "")
+    advice = _BALANCED.format(folds=folds, but=short_of_balance(held_out, folds)) if folds else ""
+    return _NO_RANKS.format(one=what_is_left_out(held_out)) + advice
 
 
 def _of_pooled_auc(held_out: Evidence) -> str:
-    """How far AUC is off where C and the levels are as here."""
+    """How far AUC is off where C, the folds and the levels are as here."""
+    alike = _auc_of_alike(held_out)
+    if alike > held_out.auc + _CLEARLY_LESS:
+        return _OUT_OF_BALANCE.format(alike=alike, auc=held_out.auc)
     covered = "" if _of_hard(held_out, "") else _USUAL
     return _RANKS.format(
         rare=_RANKS_OF_RARE * (_rarest(held_out) < _UNEVEN_LEVELS),
@@ -348,11 +362,25 @@ def _of_pooled_auc(held_out: Evidence) -> str:
     )
 
 
+def _auc_of_alike(held_out: Evidence) -> float:
+    """Of two levels, the area over pairs of rows whose fits have seen the same weights of both; NaN if none have.
+
+    Where folds are not in balance, f is that of another intercept from one to the next.
+    """
+    seen = getattr(held_out, "seen", None)
+    if seen is None:
+        return np.nan
+    used = held_out.weights > 0
+    strata = np.unique(seen[used], axis=0, return_inverse=True)[1].ravel()
+    event = held_out.codes[used] == held_out.shape.shown[0]
+    return predictive.auc_within(held_out.values[used, 0], event, held_out.weights[used], strata)
+
+
 def balanced_folds(held_out: Evidence) -> int | None:
     """How many folds keep the levels in balance where rows, or groups, are left out one by one; None if none do.
 
-    Each has two or more of them, and one of every level. Copies of rows, which folds hold out together, are in no
-    balance.
+    Each has two or more of them, and one of every level. A number that divides the rows of every level is taken unless
+    it is less than half of the largest there can be. Copies of rows, which folds hold out together, are in no balance.
     """
     if not held_out.how.startswith("leave-one") or (held_out.copies and held_out.copies.seen):
         return None
@@ -362,8 +390,17 @@ def balanced_folds(held_out: Evidence) -> int | None:
         used = held_out.weights > 0
         members = np.eye(len(of_level))[held_out.codes[used]]
         of_level, count = (units.among(used).sums(members) > 0).sum(axis=0), units.count
-    folds = min(10, count // 2, int(of_level.min()))
+    most = min(10, count // 2, int(of_level.min()))
+    exact = (folds for folds in range(most, (most - 1) // 2, -1) if not short_of_balance(held_out, folds))
+    folds = next(exact, most)
     return folds if folds > 1 else None
+
+
+def short_of_balance(held_out: Evidence, folds: int) -> str:
+    """What so many folds lack of keeping the levels in balance."""
+    if are_groups(held_out.units):
+        return _BUT_FOR_GROUPS
+    return _BUT_FOR_A_ROW * bool((held_out.rows_of_levels % folds).any())
 
 
 def what_is_left_out(held_out: Evidence) -> str:

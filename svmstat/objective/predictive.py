@@ -215,6 +215,28 @@ def auc(
     return Estimate(area, float(np.sqrt(max(squared, 0.0))))
 
 
+def auc_within(values: Floats, event: NDArray[np.bool_], weights: Floats, strata: Codes) -> float:
+    """The same over pairs of rows of one of the ``strata`` (n,) alone; NaN if none has both kinds of rows.
+
+    Examples
+    --------
+    >>> event = np.array([False, True, False, True])
+    >>> auc_within(np.array([1.0, 2.0, 3.0, 4.0]), event, np.ones(4), np.array([0, 0, 1, 1]))
+    1.0
+    >>> auc(np.array([1.0, 2.0, 3.0, 4.0]), event, np.ones(4)).value
+    0.75
+    """
+    areas, pairs = [], []
+    for stratum in np.unique(strata):
+        rows = strata == stratum
+        own = weights[rows]
+        both = float(own[event[rows]].sum() * own[~event[rows]].sum())
+        if both > 0.0:
+            areas.append(auc(values[rows], event[rows], own).value)
+            pairs.append(both)
+    return float(np.average(areas, weights=pairs)) if pairs else np.nan
+
+
 def _unbiased(count: int) -> float:
     """What takes the mean square of so many deviations from their mean to their variance."""
     return count / (count - 1.0) if count > 1 else np.nan

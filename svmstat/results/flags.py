@@ -9,7 +9,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.texts import counted
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.copies_seen import warning_of_copies
-from svmstat.diagnostics.worth import few_rows, hang_on_the_intercept
+from svmstat.diagnostics.worth import balanced_folds, few_rows, hang_on_the_intercept, short_of_balance
 from svmstat.kernels import Kernel
 from svmstat.machine import Pair
 from svmstat.objective import predictive
@@ -56,9 +56,10 @@ _ROUNDING = 1e-9
 def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
     """What makes a fit worthless, and what to do about it."""
     if held_out is not None:
+        turned = _turned_round(fit, held_out)
         yield from _not_held_out(held_out)
-        yield from _no_better(held_out, held_out.rsquared <= 0.0 and _errs_less(held_out))
-        yield from _hides_its_order(fit, held_out)
+        yield from _no_better(held_out, held_out.rsquared <= 0.0 and _errs_less(held_out), hidden=bool(turned))
+        yield from _hides_its_order(fit, held_out, turned)
         yield from warning_of_copies(held_out)
     level = fit.apparent.predicts_one_level
     if level is not None:
@@ -103,13 +104,13 @@ def _errs_less(held_out: Evidence) -> bool:
     return bool(held_out.error_rate + 2.0 * held_out.error_rate_se < held_out.base_error)
 
 
-def _no_better(held_out: Evidence, errs_less: bool = False) -> Iterator[str]:
-    """Where the class frequencies predict as well, as far as can be told."""
+def _no_better(held_out: Evidence, errs_less: bool = False, *, hidden: bool = False) -> Iterator[str]:
+    """Where the class frequencies predict as well, as far as can be told, and what f tells may be ``hidden``."""
     found, se = held_out.rsquared, held_out.rsquared_se
     corrected = " corrected for tuning" if held_out.is_corrected else ""
     numbers = f"(R-squared{corrected} {found:.3f} +- {se:.3f}"
     if found <= 0.0:
-        what = "this fit does not tell the levels apart."
+        what = "what f tells is hidden, see below." if hidden else "this fit does not tell the levels apart."
         if errs_less:
             errors = f"({held_out.error_rate:.4f}, {held_out.base_error:.4f})"
             what = f"it errs less than who always says the commonest level {errors}, but its probabilities are off."
@@ -121,17 +122,36 @@ def _no_better(held_out: Evidence, errs_less: bool = False) -> Iterator[str]:
         )
 
 
-def _hides_its_order(fit: Resampled, held_out: Evidence) -> Iterator[str]:
+def _hides_its_order(fit: Resampled, held_out: Evidence, turned: list[float]) -> Iterator[str]:
     """Where f ranks the levels of its rows, and moves by more than it differs when one of them is left out."""
-    if fit.event is None or fit.nu is not None or not hang_on_the_intercept(held_out):
-        return
-    bounded, ranks = float(fit.n_support["bounded"].sum()) / fit.nobs, float(fit.apparent.auc)
-    if bounded > _MOST_BOUNDED and ranks > _RANKS and float(held_out.auc) < _WRONG_WAY:
+    if turned:
+        folds = balanced_folds(held_out)
+        by_folds = folds is not None and not short_of_balance(held_out, folds)
+        pairs = "" if fit.event is not None else f" of {counted(len(turned), 'pair')} of levels"
         yield (
-            f"f ranks its own rows (AUC {ranks:.3f}), and held-out rows the wrong way: at C = {fit.C:.4g} nearly all "
-            "are at their bound, and without a row of a level the intercept moves away from it. "
-            f"A {_LARGER}, or folds, tell what f is worth."
+            f"f{pairs} ranks its own rows (AUC {min(turned):.3f}{' or more' * (len(turned) > 1)}), and held-out rows "
+            f"the wrong way: at C = {fit.C:.4g} nearly all are at their bound, and without a row of a level the "
+            f"intercept moves away from it. A {_LARGER}{', or folds, tell' if by_folds else ' tells'} what f is worth."
         )
+
+
+def _turned_round(fit: Resampled, held_out: Evidence) -> list[float]:
+    """The in-sample AUC of the pairs of levels that f ranks in its own rows, and the wrong way in held-out ones."""
+    if fit.nu is not None or not hang_on_the_intercept(held_out):
+        return []
+    bounded = fit.n_support["bounded"]
+    shares = [bounded.sum() / fit.nobs] if fit.event is not None else bounded / fit.n_support["rows"]
+    found = []
+    for p, (pair, share) in enumerate(zip(fit.machine.pairs, shares, strict=True)):
+        of_pair = np.isin(fit.frame.codes, (pair.first, pair.second)) & (fit.frame.weights > 0)
+        event, weights = fit.frame.codes[of_pair] == pair.first, fit.frame.weights[of_pair]
+        own, unseen = (
+            predictive.auc(values[of_pair, p], event, weights).value
+            for values in (fit.machine.decision_values, held_out.values)
+        )
+        if share > _MOST_BOUNDED and own > _RANKS and unseen < _WRONG_WAY:
+            found.append(own)
+    return found
 
 
 def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None = None) -> Iterator[str]:

@@ -268,3 +268,16 @@ def test_standard_error_of_rsquared_by_the_delta_method():
     gradient = np.array([1.0, -own.sum() / null.sum()]) / null.sum()
     variance = gradient @ np.cov(own, null) @ gradient * 90
     assert predictive.rsquared(own, null, np.ones(90)).se == pytest.approx(np.sqrt(variance), rel=1e-10)
+
+
+def test_area_within_strata_is_that_of_their_pairs():
+    rng = np.random.default_rng(3)
+    f, event, w, strata = rng.normal(size=60), rng.random(60) < 0.4, rng.random(60), rng.integers(5, size=60)
+    above = pairs = 0.0
+    for i in np.flatnonzero(event):
+        for j in np.flatnonzero(~event & (strata == strata[i])):
+            pairs += w[i] * w[j]
+            above += w[i] * w[j] * (f[i] > f[j])
+    assert predictive.auc_within(f, event, w, strata) == pytest.approx(above / pairs, rel=TOL)
+    assert predictive.auc_within(f, event, w, np.zeros(60)) == pytest.approx(predictive.auc(f, event, w).value, rel=TOL)
+    assert np.isnan(predictive.auc_within(f, event, w, np.where(event, 0, 1)))

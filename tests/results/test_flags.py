@@ -605,3 +605,57 @@ def test_held_out_values_that_are_not_turned_round_are_not_said_to_be():
         noise = pd.DataFrame(rng.normal(size=(60, 20))).add_prefix("x").assign(y=rng.permutation(np.arange(60) % 2))
         fit = svm("y ~ .", noise, C=0.01, kernel="linear")
         assert ("held-out rows the wrong way" in said(fit)) == (fit.loo().auc < 0.4)
+
+
+def small_cost(sizes, C=0.003, seed=0, twice=()):
+    """Levels that f tells apart well, with so small a C that all rows are at their bound; some rows are there twice."""
+    rng = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    data = pd.DataFrame(rng.normal(size=(len(codes), 2)), columns=["a", "b"])
+    data["a"] += 3.0 * codes
+    data["b"] += 3.0 * (codes == 1)
+    data = data.assign(y=np.array(list("pqr"))[codes])
+    return svm("y ~ a + b", pd.concat([data, data.iloc[list(twice)]], ignore_index=True), C=C)
+
+
+def test_several_levels_that_a_small_cost_hides_are_told_as_two_are():
+    fit = small_cost((30, 30, 30))
+    text = said(fit, loo=True)
+    assert fit.apparent.error_rate < 0.1 and fit.loo().error_rate > 0.9
+    assert "what f tells is hidden, see below" in text and "does not tell the levels apart" not in text
+    assert "f of 3 pairs of levels ranks its own rows" in text and "A larger C, or folds, tell what f is worth" in text
+    assert "By the data, C too: tune('y ~ a + b', data)." in text
+    assert fit.kfold(10).error_rate < 0.2
+    assert "ranks its own rows" not in said(small_cost((30, 30, 30), C=1.0), loo=True)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "folds", "exact"), [((40, 40), 10, True), ((45, 45), 9, True), ((35, 35), 7, True), ((37, 37), 10, False)]
+)
+def test_as_many_folds_are_advised_as_divide_the_rows_of_each_level(sizes, folds, exact):
+    fit = small_cost(sizes)
+    held = fit.loo()
+    text = " ".join(str(held).split())
+    assert balanced_folds(held) == folds
+    assert (f"fit.kfold({folds}) keeps the levels in balance. " in text) == exact
+    assert ("in balance but for a row in each fold, by which an f next to constant moves too" in text) != exact
+    told = "A larger C, or folds, tell what" if exact else "A larger C tells what"
+    assert told in said(fit, loo=True)
+    assert (fit.kfold(folds).auc > 0.95) == exact
+    compared = " ".join(str(compare(fit, fit.update(C=0.004))).split())
+    assert (f"folds={folds} keeps the levels in balance." in compared) == exact
+
+
+def test_where_folds_keep_copies_together_they_are_no_remedy_for_a_small_cost():
+    fit = small_cost((39, 39), twice=(0, 77))
+    assert balanced_folds(fit.loo()) is None
+    assert "A larger C tells what f is worth" in said(fit, loo=True)
+
+
+def test_folds_out_of_balance_say_what_that_does_to_pooled_numbers():
+    fit = small_cost((45, 45))
+    uneven, even = (" ".join(str(fit.kfold(k)).split()) for k in (10, 9))
+    told = re.search(r"AUC is (\S+) among rows whose fits have seen as many of each level, and (\S+) of all", uneven)
+    assert told and float(told[1]) > 0.95 and float(told[2]) == pytest.approx(fit.kfold(10).auc, abs=6e-4)
+    assert "errors, sensitivity and specificity suffer from it as well" in uneven and "biased downwards" not in uneven
+    assert "as many of each level" not in even and "biased downwards" in even
