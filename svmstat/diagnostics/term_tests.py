@@ -28,6 +28,16 @@ NONE = "<none>"
 _TITLES = {"drop1": "Single term deletions", "add1": "Single term additions"}
 _SAME = 1e-8
 """What f of two fits differs by, as a share of its spread, if it is the same."""
+_OF_A_SEARCH = {
+    "drop1": (
+        "The fit is the best of many by tune(), and those without a term have its C and kernel: after a search of "
+        "their own they may lose less, or nothing. tune([formula, ...], ...) searches for each formula."
+    ),
+    "add1": (
+        "The fit is the best of many by tune(), and those with a term have its C and kernel: after a search of their "
+        "own they may gain more. tune([formula, ...], ...) searches for each formula."
+    ),
+}
 _DONE = {"drop1": "dropped", "add1": "added"}
 _WORTH = {
     "delta_score": ("change", "estimate"),
@@ -183,6 +193,8 @@ class TermTests(Printed):
             "for independent and makes no test: all fits have seen the same rows."
         ]
         notes += copies_note(self.evidence.weights, units)
+        if self.evidence.optimism is not None:
+            notes.append(_OF_A_SEARCH[self.kind])
         if self.function:
             notes.append(
                 f"{self.function}() is called with the columns of each fit, in their order: a function that picks some "

@@ -79,8 +79,8 @@ def canonical_residuals(points: Floats, targets: Floats, weights: Floats, units:
     of to what they tell least of, as [Breiman & Friedman 1997] shrink each canonical coordinate for itself: one λ for
     all would follow a curve in some direction as little as the noise in the others. Three kernels are tried, since few
     rows tell little of a function of several columns at once: the rbf kernel of all, the sum of those of each, of width
-    one over its variance, unless there are more columns than a tenth of the rows, and the linear kernel. If the targets
-    are turned, the residuals turn with them.
+    one over its variance, where there are several columns, but not more than a tenth of the rows, and the linear
+    kernel. If the targets are turned, the residuals turn with them.
 
     Returns
     -------

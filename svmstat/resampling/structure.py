@@ -2,7 +2,8 @@
 
 T = r'R r / Σ π(1 − π) for r = 1{y = event} − π and R_kl = exp(−‖x_k − x_l‖² / median ‖x − x'‖²), R_kk = 0, is a
 statistic of the kind of le Cessie & van Houwelingen (1991), of residuals of rows that the fit has not seen. Rows of
-weight w are w copies, each at distance zero from the others; those with probability weights are one row each.
+weight w are w copies, each at distance zero from the others; those with probability weights are one row each, but for
+the median, which is that of gamma="median": there a weight of more than the mean has pairs with itself as copies have.
 
 Fits to labels drawn from probabilities may report more noise V = Σ π(1 − π) than these have, and T falls with the
 noise: replicates are moved to what they would be at the V of the fit, which raises them on average.

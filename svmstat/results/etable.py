@@ -346,7 +346,9 @@ def _notes(
             yield "Whether one of these fits is better than another: compare(), with standard errors of the difference."
     if any(each is None for each in held_out):
         yield "Numbers of held-out rows that are missing take a while: etable(..., loo=True)."
-    yield from chosen_notes([fit.optimism for fit in fits])
+    chosen = [name for name, fit in named.items() if fit.optimism is not None]
+    which = "" if len(chosen) == len(fits) else f"{', '.join(chosen)}: "
+    yield from (which + note for note in chosen_notes([fit.optimism for fit in fits]))
     if any(not fit.shape.two for fit in fits):
         yield "Of more than two levels AUC and calibration are by level: fit.glance()."
     if linear:

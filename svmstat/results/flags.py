@@ -49,6 +49,9 @@ _SAMPLE = 200
 _LARGER = "larger C"
 """What is advised where C is too small."""
 
+_ADVISED = {"C": (_LARGER,), "gamma": ("larger gamma", "smaller gamma")}
+"""By which words another value of what was given is."""
+
 _ROUNDING = 1e-9
 """The share of a score by which two of them may differ without a word."""
 
@@ -212,19 +215,21 @@ def _without_rows(fit: Resampled) -> Iterator[str]:
 def _by_the_data(fit: Resampled, held_out: Evidence | None) -> str:
     """The search that would choose what was not chosen, of the same rows and machine; there is none for given nu.
 
-    It leaves C open where a larger one is advised, since no gamma helps where C is too small.
+    It leaves C, or gamma, open where another one is advised: no gamma helps where C is too small.
     """
     given = getattr(getattr(fit, "call", None), "given", {})
     if "nu" in given:
         return ""
     unheard = {"gamma", "degree", "coef0"} - set(fit.kernel_parameters)
-    too_small = "C" in given and any(_LARGER in each for each in trouble(fit, held_out))
-    left = {"formula", "data", *fit.untuned, *unheard, *(["C"] if too_small else [])}
+    told_of = " ".join(trouble(fit, held_out))
+    opened = [name for name, words in _ADVISED.items() if name in given and any(each in told_of for each in words)]
+    left = {"formula", "data", *fit.untuned, *unheard, *opened}
     formula = "formula" if len(fit.formula) > _LONG else repr(fit.formula)
     told = "".join(f", {name}={_told(value)}" for name, value in given.items() if name not in left)
     if (folds := fit.usual_folds) is not None:  # of so many rows that leaving each of them out takes a while
         told += ", criterion='kfold'" + (f", folds={folds}" if folds < _FOLDS else "")
-    return f" By the data{', C too' if too_small else ''}: tune({formula}, data{told})."
+    also = f", {' and '.join(opened)} too" if opened else ""
+    return f" By the data{also}: tune({formula}, data{told})."
 
 
 def _told(value: object) -> str:

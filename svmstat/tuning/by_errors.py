@@ -42,6 +42,7 @@ SEARCHES: dict[str, Callable[..., Cell | None]] = {
     "coordinate_2d": coordinate_descent_by_kernel,
 }
 BASELINES = ("balanced", "bias")
+_NU = {"nu_event": "nu of the event", "nu_other": "nu of the other level"}
 _IN_PART = ("coordinate", "coordinate_2d")
 """What does not look at all points of a grid."""
 _CALLED = {
@@ -296,7 +297,8 @@ class NuPlan(Plan):
         notes = [f"P_F and P_M are estimated by cross-validation{chosen}."]
         if result.order is not None:
             notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]
-        notes += [*self._left_out(result), *notes_of_edges(result), *note_of_groups(result.best)]
+        notes += [*self._left_out(result), *notes_of_edges(result), *self._ends_of_nu(result)]
+        notes += note_of_groups(result.best)
         if result.n_threshold is not None and not by_loo:
             notes.append(_without_held_out(result.best, result.n_threshold))
         if by_loo:
@@ -309,8 +311,10 @@ class NuPlan(Plan):
         warnings = [lost] if result.n_failed else []
         if result.order is None and bool(self.criterion.violated(np.array(row[self._compared("p_f")]))):
             which, more = (" that was looked at", " search='grid' looks at all.") if self.kind in _IN_PART else ("", "")
+            rate = "P_F" if self.smooth is None else "the smoothed P_F"
             warnings.append(
-                f"no point{which} keeps P_F at the level: the one with the least Neyman-Pearson score was taken.{more}"
+                f"no point{which} keeps {rate} at the level: the one with the least Neyman-Pearson score was taken."
+                f"{more}"
             )
         if result.best.rho == 0.0:
             warnings.append(
@@ -323,6 +327,23 @@ class NuPlan(Plan):
                 "optimal: the error rates are those of their midpoint, or of the end that is finite."
             )
         return Summary("Search with controlled errors", (block, *rule, *nested), tuple(notes), tuple(warnings))
+
+    def _ends_of_nu(self, result: TuneResult) -> list[str]:
+        """Which ν is at an end of its grid, and could be beyond it."""
+        found = []
+        for name, label in {} if self.kind in BASELINES else _NU.items():
+            asked, value = result.table[name], float(result.best_row[name])
+            known = asked[result.table["status"] == "ok"]
+            is_end = {
+                "smallest": value == asked.min() < known.max(),
+                "largest": known.min() < value == known.max() < 1.0,
+            }
+            found += [
+                f"The best {label} = {value:.6g} is the {end} of its grid: a wider one may hold a better."
+                for end, holds in is_end.items()
+                if holds
+            ]
+        return found
 
     def _left_out(self, result: TuneResult) -> list[str]:
         """How many values of ν the ordinary ν-SVM does not have."""

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from levels import quiet, sample
 
-from svmstat import etable, svm
+from svmstat import etable, svm, tune
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.kernels import RBF, Linear
 
@@ -226,3 +226,15 @@ def test_of_more_levels_the_notes_are_of_numbers_in_the_table(signal):
     assert "AUC and calibration are by level" in text
     assert "biased downwards" not in text and "slope 1 and intercept 0" not in text
     assert ("error rate near 1" in text) == ("no better than the class frequencies" in text) == (not signal)
+
+
+def test_which_fit_is_the_best_of_many_is_told():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    data["y"] = data["a"] + rng.normal(size=60) > 0
+    tuned, plain = tune("y ~ a + b", data, C=[0.5, 1.0, 2.0], gamma=0.3).best, svm("y ~ a + b", data)
+    told = "The held-out numbers are those of the best of many fits"
+    for fits, which in (([plain, tuned], "(2): "), ([tuned, tuned], ""), ([plain, plain], None)):
+        text = " ".join(str(etable(fits)).split())
+        assert (told in text) == (which is not None)
+        assert which is None or (f"(2): {told}" in text) == bool(which)

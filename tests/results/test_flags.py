@@ -659,3 +659,11 @@ def test_folds_out_of_balance_say_what_that_does_to_pooled_numbers():
     assert told and float(told[1]) > 0.95 and float(told[2]) == pytest.approx(fit.kfold(10).auc, abs=6e-4)
     assert "errors, sensitivity and specificity suffer from it as well" in uneven and "biased downwards" not in uneven
     assert "as many of each level" not in even and "biased downwards" in even
+
+
+def test_a_gamma_that_is_called_too_small_or_too_large_is_not_kept_in_the_search():
+    data = frame()
+    wide, narrow = said(svm("y ~ a + b", data, gamma=1e-5)), said(svm("y ~ a + b", data, gamma=1e5, C=1e-2))
+    assert "a larger gamma" in wide and "By the data, gamma too: tune('y ~ a + b', data)." in wide
+    assert "a smaller gamma" in narrow and "gamma=" not in narrow
+    assert "gamma=0.3" in said(svm("y ~ a + b", data, gamma=0.3))

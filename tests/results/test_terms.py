@@ -682,3 +682,15 @@ def test_of_which_values_f_is_the_same(dropped, own, other, told):
     changed = replace(test, evidence=replace(test.evidence, values=np.array(other)))
     found = replace(dropped, evidence=replace(dropped.evidence, values=np.array(own)), tests=(changed,))
     assert any("every prediction is the same" in each for each in found.summary().warnings) == told
+
+
+def test_terms_of_the_best_fit_of_a_search_say_what_the_search_was_of():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "z"])
+    data["y"] = data["a"] + rng.normal(size=60) > 0
+    best = tune("y ~ a + b", data, C=[0.5, 1.0, 2.0], gamma=0.3).best
+    told = "The fit is the best of many by tune(), and those"
+    dropped, added = (" ".join(str(each).split()) for each in (best.drop1(), best.add1(["z"])))
+    assert f"{told} without a term have its C and kernel: after a search of their own they may lose less" in dropped
+    assert f"{told} with a term have its C and kernel: after a search of their own they may gain more" in added
+    assert told not in " ".join(str(svm("y ~ a + b", data).drop1()).split())

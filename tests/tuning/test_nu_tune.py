@@ -844,3 +844,23 @@ def test_what_is_chosen_without_a_fold_has_its_shift():
     how = {"criterion": minimax(), "nu": [0.2, 0.5, 0.8], "gamma": [0.2, 1.0], "nested": 4, "folds": 3, "rng": 0}
     assert "shift" in tune("y ~ x", data, search="bias", **how).nested.choices.columns
     assert "shift" not in tune("y ~ x", data, search="balanced", **how).nested.choices.columns
+
+
+def test_the_ends_of_nu_are_told_but_not_where_there_is_nothing_beyond():
+    told = "is the largest of its grid: a wider one may hold a better."
+    narrow = found_by(criterion=minimax(), nu=[0.2, 0.3])
+    row, text = narrow.best_row, " ".join(check_text(narrow).split())
+    assert row["nu_event"] == row["nu_other"] == 0.3
+    assert f"The best nu of the event = 0.3 {told}" in text and f"The best nu of the other level = 0.3 {told}" in text
+    whole = found_by(criterion=minimax(), nu=[[0.2, 1.0], [0.9, 1.0]])
+    assert whole.best_row["nu_other"] == 1.0 and "nu of the other level = 1 is" not in " ".join(
+        check_text(whole).split()
+    )
+    plain = found_by(criterion=minimax(), search="balanced")
+    assert "nu of the event =" not in " ".join(check_text(plain).split())
+
+
+def test_of_smoothed_rates_it_is_these_that_no_point_keeps_at_the_level():
+    asked = {"criterion": neyman_pearson(0.001), "nu": [[0.8, 1.0], [0.9, 1.0]]}
+    told = " ".join(check_text(found_by(smooth="2d", **asked)).split())
+    assert "no point keeps the smoothed P_F at the level" in told
