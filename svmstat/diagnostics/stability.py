@@ -28,6 +28,10 @@ _NOTES = (
     "were nearly separated, in 0.77 to 0.98 and 0.15 to 0.50; the mean in 0.92 to 0.93 where columns have heavy tails, "
     "whose scaling refits keep (tails).",
 )
+_BEYOND = (
+    "{rows} {has} a predictor beyond the values of the fit's rows: no data tell what holds there, and se and interval "
+    "do not know that. The f of an rbf kernel goes to its intercept far from all rows."
+)
 _MOST_SHOWN = 10
 
 
@@ -57,6 +61,8 @@ class PredictionResult(Printed):
         they left out; otherwise empty.
     flat : bool
         Whether all rows have the same probability, whatever their f.
+    beyond : int
+        How many rows have a column of the design beyond the values of the rows of the fit.
     """
 
     index: pd.Index
@@ -69,6 +75,7 @@ class PredictionResult(Printed):
     kind: str = PANDAS
     other_maps: str = ""
     flat: bool = False
+    beyond: int = 0
 
     def summary_frame(self) -> Any:
         """``prob``, ``se``, ``lower`` and ``upper`` of the event (m, 4), in the kind of frame of the rows.
@@ -114,7 +121,8 @@ class PredictionResult(Printed):
         if len(frame):
             parts += (self._first_rows(frame),)
         notes = _NOTES if self._band.is_known else _NOTES[:1]
-        notes = (*notes, *filter(None, [OTHER_MAPS[self.other_maps], FLAT * self.flat]))
+        beyond = _BEYOND.format(rows=counted(self.beyond, "row"), has="has" if self.beyond == 1 else "have")
+        notes = (*notes, *filter(None, [OTHER_MAPS[self.other_maps], FLAT * self.flat, beyond * (self.beyond > 0)]))
         return Summary(f"Predicted probabilities, {WHAT}", parts, notes, self._warnings())
 
     def _first_rows(self, frame: pd.DataFrame) -> Table:

@@ -18,6 +18,9 @@ from svmstat.resampling.averages import is_flat, other_maps
 from svmstat.resampling.replicates import PairsReplicates, Spread, least_replicates, spread
 from svmstat.results.prediction import Predicting
 
+_ROUNDING = 1e-12
+"""By which share of the largest value of a column one is no further than it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Bootstrap:
@@ -113,6 +116,7 @@ class Bootstrap:
             kind,
             other_maps(maps),
             is_flat(maps),
+            _count_beyond(self.fit, X),
         )
 
     def params(self) -> pd.DataFrame:
@@ -200,3 +204,13 @@ def replicates_of(
         return None
     checked_level(level, count_of(fit, B))
     return made_of(fit, B, rng, n_jobs, progress).replicates
+
+
+def _count_beyond(fit: Predicting, rows: Floats) -> int:
+    """How many of them (m, p), as the machine takes them, have a column beyond the values of the rows of the fit."""
+    if not fit.kernel.of_rows:
+        return 0
+    seen = fit.machine.X[fit.frame.weights > 0]
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    slack = _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    return int(np.count_nonzero(((rows < low - slack) | (rows > high + slack)).any(axis=1)))

@@ -11,6 +11,7 @@ from levels import repeated, sample, standardised
 from svmstat import svm
 from svmstat.diagnostics import PredictionResult
 from svmstat.diagnostics.band import Band, told_outside, why_lost
+from svmstat.kernels import RBF
 
 NUMBERS = ["prob", "se", "lower", "upper"]
 
@@ -229,3 +230,29 @@ def test_replicates_with_too_few_rows_for_nu_are_said_to_have_them():
     told = " ".join(str(lost).split())
     assert "a class was not drawn, or too few of its rows for nu, or no row of it was left out; too few are" in told
     assert "for nu" not in why_lost(by_nu=False)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_beyond_the_values_of_the_fit_are_counted(K, weighted):
+    data = sample(K, 120, seed=2)
+    data["w"] = np.where(data["x"] == data["x"].max(), 0.0, 1.0) if weighted else 1.0
+    fit = svm("y ~ x + z", data, C=2, weights="w" if weighted else None)
+    replicates = fit.bootstrap(B=39, rng=1)
+    told = "have a predictor beyond the values of the fit's rows: no data tell what holds there"
+    new = data[data["w"] > 0].head(4).copy()
+    within = replicates.get_prediction(new)
+    assert within.beyond == 0 and "predictor beyond" not in str(within)
+    new.loc[new.index[0], "x"], new.loc[new.index[1], "z"] = 99.0, -99.0
+    new.loc[new.index[2], "x"] = np.nan
+    found = replicates.get_prediction(new)
+    assert found.beyond == 2 and f"2 rows {told}" in " ".join(str(found).split())
+    alone = int((data["w"] == 0).sum())
+    assert replicates.get_prediction(data).beyond == replicates.get_prediction().beyond == alone
+
+
+def test_kernel_values_have_no_range():
+    data = sample(2, 60, seed=2)
+    X = data[["x", "z"]].to_numpy()
+    table = pd.DataFrame(RBF(0.5)(X, X)).add_prefix("k").assign(y=data["y"].to_numpy())
+    fit = svm("y ~ .", table, C=2, kernel="precomputed")
+    assert fit.get_prediction(5.0 * table.head(3).drop(columns="y"), B=39, rng=1).beyond == 0
