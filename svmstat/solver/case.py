@@ -1,6 +1,6 @@
 """A problem for one bound vector, and how good a β for it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +10,15 @@ from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.hulls import class_ends, digits
 from svmstat.solver.problem import BoxQP, Sums
-from svmstat.solver.solution import TOLERANCE, certify, middle
+from svmstat.solver.solution import PRECISION, TOLERANCE, certify, middle, rounding_of
 
 _FEW = 0.5
 """Up to this share of the rows of a β it is quicker to add what has changed in them to a known h."""
+
+
+_FOLLOWED, _UNSEEN = 8.0, 1e-3 * PRECISION
+"""How many times the rounding of an h that is computed anew that of one which is followed from solution to solution may
+be, and which share of its spread: of ten costs, each twice the one before, one or two are computed anew then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,16 @@ def fresh(case: Case, beta: Floats) -> Floats:
     if near is not None and np.count_nonzero(beta != near.beta) <= _FEW * np.count_nonzero(beta):
         return followed(case, beta, near.beta, near.h)
     return followed(case, beta, np.zeros(len(beta)), case.linear)
+
+
+def by_itself(case: Case, beta: Floats, h: Floats) -> Case:
+    """The case without its neighbour, where an h = s − Kβ (n,) like this one is better computed anew."""
+    near = case.neighbour
+    if near is None:
+        return case
+    anew, spread = float(rounding_of(beta, case.gram.sizes)), float(case.gram.ordinary.spread(case.linear - h))
+    seen = near.rounding > min(_FOLLOWED * anew, _UNSEEN * spread)
+    return replace(case, neighbour=None) if seen else case
 
 
 def followed(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:

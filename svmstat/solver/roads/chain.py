@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
-from svmstat.solver.case import Case, case_of, fresh
+from svmstat.solver.case import Case, Neighbour, case_of, fresh
 from svmstat.solver.exact.basis import basis_in, exclude_where, with_room
 from svmstat.solver.exact.path import ARRIVED, move
 from svmstat.solver.exact.polish import refine
@@ -65,7 +65,9 @@ def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
 def set_off_from(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
     """The solution for upper bounds (n,) by a descent from what another one, which has both classes, carries over."""
     beta = carried_over(problem, upper, last)
-    return solve_single(problem, upper, beta, Road.WARM, carried_h(problem, beta, last))
+    h = carried_h(problem, beta, last)
+    near = None if beta is None or h is None else _carried(problem, beta, h, last)
+    return solve_single(problem, upper, beta, Road.WARM, h, near)
 
 
 def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
@@ -194,9 +196,22 @@ def carried_h(problem: BoxQP, beta: Floats | None, last: Solution) -> Floats | N
     if beta is None or last.nearest is not None or last.flat:
         return None
     was = problem.signs * last.alpha
-    times = float(beta @ was) / max(float(was @ was), _TINY)
+    times = _multiple(beta, was)
     same = np.abs(beta - times * was).max() <= _SAME * np.abs(beta).max()
     return np.asarray(problem.linear - times * last.field) if same else None
+
+
+def _multiple(beta: Floats, was: Floats) -> float:
+    """Which multiple of another one β is, or is nearest to."""
+    return float(beta @ was) / max(float(was @ was), _TINY)
+
+
+def _carried(problem: BoxQP, beta: Floats, h: Floats, last: Solution) -> Neighbour:
+    """The start (β, h), for what h may be followed from on the way; see `carried_h`."""
+    was = problem.signs * last.alpha
+    times = _multiple(beta, was)
+    rounding = abs(times) * last.rounding + float(np.abs(beta - times * was).sum()) * problem.gram.sizes.largest
+    return Neighbour(beta.copy(), h.copy(), rounding)
 
 
 def walk_all(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
-from svmstat.solver.case import Case, Neighbour, case_of, fresh, judge
+from svmstat.solver.case import Case, Neighbour, by_itself, case_of, fresh, judge
 from svmstat.solver.exact.bordered import fresh_basis
 from svmstat.solver.exact.factored import finish
 from svmstat.solver.exact.polish import polish
@@ -100,7 +100,7 @@ def _by_values(
     problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road, known: Floats | None
 ) -> Solution:  # fmt: skip
     """The same by kernel values, and by a short factor where they do not lead to the tolerance."""
-    if case.neighbour is not None:
+    if case.neighbour is not None and not case.gram.fits:
         known = fresh(case, beta) if known is None else known
         beside = _stepped(problem, case, upper, beta, known, road)
         if beside is not None:
@@ -218,6 +218,7 @@ def _descended(
         steps, futile = steps + spent, futile + (spent >= most)
         if not np.isfinite(h).all():  # nothing that follows could be certified
             break
+        case = by_itself(case, beta, h)
         n_free = int(np.count_nonzero(case.free(beta)))
         may_go_on = tolerance > 1e-5 and spent < most
         many = n_free >= MANY
