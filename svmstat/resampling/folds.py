@@ -297,8 +297,10 @@ def hold_out(
         left, weights = out[pair.rows], kept[pair.rows]
         y, seen = pair.problem.signs, weights > 0.0
         share = np.divide(weights, totals[pair.rows], out=np.zeros(len(weights)), where=seen)
-        others = others_of(pair.rows, len(out))
+        mine, others = np.flatnonzero(left), others_of(pair.rows, len(out))
+        rows = pair.rows if len(others) else slice(None)
         others = others[out[others]]
+        of_mine, of_others = place[pair.rows[mine]], place[others]
         for j, cost in enumerate(costs):
             upper = cost / pair.C * pair.problem.upper * share
             solution = solve(for_weights(pair, weights, upper).problem, start=solution)
@@ -306,9 +308,9 @@ def hold_out(
                 certified[:], calibrated[:], n_support[:] = False, False, np.nan
                 break
             decision, resolution[j, p] = solution.decision, solution.resolution
-            f[j, place[pair.rows[left]], p] = decision[left]
-            f[j, place[others], p] = decided_elsewhere(posed.gram, pair.rows, others, solution, y)
-            is_support[j, pair.rows] |= solution.alpha > 0
+            f[j, of_mine, p] = decision[mine]
+            f[j, of_others, p] = decided_elsewhere(posed.gram, pair.rows, others, solution, y)
+            is_support[j, rows] |= solution.alpha > 0
             certified[j] &= solution.status is Status.CERTIFIED
             if with_maps:
                 platt = fit_platt(decision[seen], y[seen], weights[seen], near=platt)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from svmstat._tools.arrays import Codes
 from svmstat.kernels import Kernel
 from svmstat.machine import Machine, tied
 from svmstat.resampling.folds import FoldFits, hold_out
@@ -75,8 +76,9 @@ def search_folds(
         hold_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune",
         outlook=Outlook([(lambda: hold_out(*next(iter(one))), float(len(pieces) * len(costs)))]),
     )  # fmt: skip
+    places = sample.folded.places()
     scored = [
-        [_kept(_fold_point(parts[k * i : k * i + k], j, sample, measure), keep) for j in range(len(costs))]
+        [_kept(_fold_point(parts[k * i : k * i + k], j, sample, places, measure), keep) for j in range(len(costs))]
         for i in range(len(kernels))
     ]
     return scored[::-1]
@@ -104,8 +106,10 @@ class _FoldPieces(Sequence[tuple[Any, ...]]):
                 yield posed, self._sample.folded.away(which), self._costs, self._sample.coupling, self._with_maps
 
 
-def _fold_point(parts: list[FoldFits], j: int, sample: Sample, measure: str) -> Point:
-    """The point of one kernel and the j-th cost from its folds."""
+def _fold_point(
+    parts: list[FoldFits], j: int, sample: Sample, places: list[tuple[Codes, Codes]], measure: str
+) -> Point:  # fmt: skip
+    """The point of one kernel and the j-th cost from its folds, whose predictions have their ``places``."""
     n_support = float(np.mean([part.n_support[j] for part in parts]))
     with_maps = measure == "deviance" and sample.calibration == "insample"
     troubles = [(which + 1, _trouble(part, j, with_maps)) for which, part in enumerate(parts)]
@@ -115,9 +119,7 @@ def _fold_point(parts: list[FoldFits], j: int, sample: Sample, measure: str) -> 
     fold, weights, codes = sample.folded.of_group, sample.folded.groups.weights, sample.group_codes
     f, winner = np.full((len(fold), len(sample.contrasts)), np.nan), np.full(len(fold), -1)
     resolution, log_likelihood = np.zeros(f.shape), np.full(len(fold), np.nan)
-    for which, part in enumerate(parts):
-        out = np.flatnonzero(fold == which)
-        at = np.searchsorted(np.flatnonzero(sample.folded.away(which)), out)
+    for part, (out, at) in zip(parts, places, strict=True):
         f[out], winner[out] = part.decision_values[j, at], part.winner[j, at]
         resolution[out], log_likelihood[out] = part.resolution[j], part.log_likelihood[j, at]
     if measure == "deviance" and sample.calibration != "insample":

@@ -48,6 +48,11 @@ class Folds:
         """(G,) what the fit of a fold does not see."""
         return np.asarray(self.of_group == which) if self.out is None else self.out[which]
 
+    def places(self) -> list[tuple[Codes, Codes]]:
+        """What each fit predicts, and where that is among what it does not see."""
+        found = [np.flatnonzero(self.of_group == which) for which in range(self.count)]
+        return [(own, np.searchsorted(np.flatnonzero(self.away(which)), own)) for which, own in enumerate(found)]
+
     @property
     def partition(self) -> bool:
         """Whether each fit sees all that it does not predict, and all is predicted."""
