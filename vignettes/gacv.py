@@ -211,7 +211,7 @@ for name, (region, sigma) in EXAMPLES.items():
         print(found.round(3).T.unstack(0).T.to_string(), "\n")
 
 # %% [markdown]
-# GACV's λ is too large by a factor of two to three in nearly every sample, so GCKL there exceeds its minimum by
+# GACV's λ is too large by a factor of two to five in most samples, so GCKL there exceeds its minimum by
 # more than the 5 % that one might hope for: by 8 to 22 % in the median. With V₀, which GACV approximates, it is within
 # 1 %. The approximation ∂f(x_i)/∂y_i ≈ α_i K(x_i, x_i) leaves out that the other rows give way when row i does, and so
 # exceeds the true change where neighbours overlap. The exact leave-one-out costs some hundredths of a second here:

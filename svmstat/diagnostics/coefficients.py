@@ -144,7 +144,7 @@ class Coefficients(Printed):
             f"{outside} of {counted(slopes, 'slope')} lie outside their own interval. Replicates have "
             "fewer different rows, and where columns are many beside these their slopes are others. Where so many "
             "columns parted the levels, 80 to 300 of 120 to 400 rows, the 95 % interval of slopes that tell something "
-            "covered the mean of the estimate in 0.18 to 0.51 of samples, and standard errors were 0.40 to 0.69 of "
+            "covered the mean of the estimate in 0.18 to 0.51 of samples, and standard errors were 0.42 to 0.60 of "
             "their sd (python -m benchmarks validity coefficients-many): these tell little.",
         )
 

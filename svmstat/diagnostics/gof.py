@@ -40,7 +40,7 @@ _H0 = {
 RATES = (
     "Simulated at level 0.05 (python -m benchmarks validity gof gof-large populations gof-uneven gof-rare gof-others, "
     "n = 120 to 634, 40 to 300 samples each): rejected 0.01 to 0.08 of samples drawn from a fit's own probabilities, "
-    "se 0.01 to 0.03, least for smooth ones, but up to 0.22 for the default machine on nine columns where the log odds "
+    "se 0.01 to 0.04, least for smooth ones, but up to 0.22 for the default machine on nine columns where the log odds "
     "of these have a standard deviation of 0.56 or less, 0.10 to 0.40 for C = 100 and a weak signal in 120 rows, 0.01 "
     "to 0.17 where one row in four to eight is an event, 0.05 to 0.16 for two or four factors alone, and 0.09 to 0.12 "
     "with costs or priors that are not equal; and 1.00 where a linear kernel misses an interaction. A rejection under "

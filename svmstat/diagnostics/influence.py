@@ -69,6 +69,10 @@ _LESS = (
     "the rms change tells how far f moves at them."
 )
 _NONE = "There is no envelope, for which labels are drawn for every copy of a row: "
+_WITHIN_GROUPS = (
+    "Labels are drawn independently of each other, also within groups: where rows of one group share what the "
+    "predictors do not have, rows may lie above an envelope for that."
+)
 _TO_COME = "Which values some row reaches by chance alone: .envelope()."
 _TOP = 10
 _DIGITS = 9
@@ -98,6 +102,8 @@ class InfluenceResult(Printed):
         The groups, where they are what was left out: all that is said of n rows is of them then.
     no_copies : str
         Why there is no envelope, for which labels are drawn for every copy of a row; empty where there is one.
+    despite_groups : bool
+        Whether single rows were left out of groups, as if these were independent.
     """
 
     loo: LooResult
@@ -105,6 +111,7 @@ class InfluenceResult(Printed):
     resample: Callable[[int, np.random.SeedSequence, int | None, bool], Largest]
     of_groups: pd.Index | None = None
     no_copies: str = ""
+    despite_groups: bool = False
     _kept: Once = field(default_factory=Once, init=False)
 
     @property
@@ -384,7 +391,8 @@ class InfluenceResult(Printed):
             note = NOTE.format(level=percent(level), raised=self._known.how_raised)
             if lacking := self.envelope_lacks(level):
                 note = f"There is no envelope of {percent(level)}: {lacking}."
-            return Summary(title, (block, largest, self._beside_envelope(level)), (*self.notes, note), lost)
+            notes = (*self.notes, note, *filter(None, [_WITHIN_GROUPS * self.despite_groups]))
+            return Summary(title, (block, largest, self._beside_envelope(level)), notes, lost)
         last = f"{_NONE}{self.no_copies}" if self.no_copies else _TO_COME
         return Summary(title, (block, largest), (*self.notes, last), lost)
 

@@ -50,7 +50,7 @@ _SIZES = (
 
 _WITH_WEIGHTS = (
     "Each label was permuted with the weight of its row: under H0 both have nothing to do with the predictors. "
-    + _SIZES.format(share="0.02 to 0.04")
+    + _SIZES.format(share="0.03 to 0.04")
 )
 
 _OF_GROUPS = {

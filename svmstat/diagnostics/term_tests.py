@@ -381,7 +381,7 @@ _FEW_ROWS = 80
 
 SIZE = (
     "In simulations (python -m benchmarks validity terms; 200 and 634 rows, two and three classes) it rejected a true "
-    "H0 at 0.05 in 0.02 to 0.10 of samples (Monte-Carlo se 0.01 to 0.04), most where other columns tell part of the "
+    "H0 at 0.05 in 0.02 to 0.10 of samples (Monte-Carlo se 0.01 to 0.03), most where other columns tell part of the "
     "term; beside eight to twenty other columns that tell most of it in 0.03 to 0.08 (other-terms); where response "
     "and term follow another predictor along one curve, with 60 to 400 rows, in 0.01 to 0.09 if it is slow "
     "(few-rows-terms), in 0.01 to 0.13 if it is faster, or beside more predictors, and in 0.23 to 0.46 if it is too "

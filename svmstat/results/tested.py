@@ -1,7 +1,7 @@
 """A fit against what it would be if its probabilities were true, or the response had nothing to do with the rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -297,7 +297,7 @@ class Tested(Resampled):
         """
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         if self.one_by_one(by) is not self:
-            return self.by_rows.get_influence(n_jobs, progress)
+            return replace(self.by_rows.get_influence(n_jobs, progress), despite_groups=True)
         changes = self.left_out(True, n_jobs, progress).changes
         loo = self.loo(n_jobs, progress)
         insample = self.insample_maps.log_likelihoods(self.machine.decision_values, self.frame.codes)

@@ -261,3 +261,17 @@ def test_rows_that_tie_with_one_of_the_table_are_not_named_beside_it(names):
     data = pd.DataFrame({"f": rng.choice(list("abc"), 30), "y": rng.choice(["p", "q", "r"], 30)})
     influence = svm("y ~ f", data.assign(f=data["f"].map(dict(zip("abc", names, strict=True))))).get_influence()
     assert "-2 log pi" not in influence.notes[-1]
+
+
+def test_rows_of_groups_that_are_left_out_one_by_one_say_what_the_envelope_takes_for_granted():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.normal(size=60), "site": np.repeat(np.arange(15), 4)})
+    data["y"] = data["x"] + rng.logistic(size=60) > 0
+    told = "Labels are drawn independently of each other, also within groups"
+    found = svm("y ~ x", data, groups="site").get_influence(by="row")
+    assert told not in " ".join(str(found).split())
+    found.envelope(B=99, rng=1)
+    assert told in " ".join(str(found).split())
+    plain = svm("y ~ x", data).get_influence()
+    plain.envelope(B=99, rng=1)
+    assert told not in " ".join(str(plain).split())

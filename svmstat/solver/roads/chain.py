@@ -31,8 +31,8 @@ _SAME, _TINY = 1e-14, 1e-300
 """Up to this share of the largest |β| two of them are the same; what makes their size positive where β is zero."""
 
 _FEW_BOUND = 0.3
-"""Up to so many rows at their bound, as a share of the free ones, they are few. With 0, 0.1, 0.3, 1 the grids of
-`python -m benchmarks grids` take 3.8, 3.7, 3.4, 3.6 s (interaction), 1.4, 1.35, 1.3, 1.3 s (twonorm)."""
+"""Up to so many rows at their bound, as a share of the free ones, they are few: of 0, 0.1, 0.3 and 1 that with which
+`python -m benchmarks grids` took least."""
 
 _ROOM = 64
 """How many rows may become free on the way to the next solution."""
