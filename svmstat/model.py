@@ -97,8 +97,8 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     gamma : float, "scale" or "median"
         Width of the rbf and polynomial kernels: a number > 0, 1/(p · variance of all entries of the scaled
         design), or 1/(2 · squared median distance); of the Laplace kernel: a number, 1/(p · standard deviation), or
-        1/median of the distance that it has. Kernels that are named and have no width ignore it, as they do degree and
-        coef0; those that are passed as objects refuse all three.
+        1/median of the distance that it has. Kernels that are named and have no width are the same whatever it is, as
+        they are with degree and coef0; those that are passed as objects refuse all three.
     degree, coef0 : int, float
         Of the polynomial kernel (γ x'z + coef0)^degree.
     nu : float or two floats, optional

@@ -54,7 +54,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
     C : float
     gamma : float, "scale" or "median"
     degree, coef0 : int, float
-        Parameters that a kernel does not have are not read, as in SVC.
+        Parameters that a kernel does not have change nothing, as in SVC, but must be possible.
     nu : float or two floats, optional
     theta : mapping, optional
     class_weight : mapping or "balanced", optional

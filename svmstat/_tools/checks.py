@@ -68,10 +68,10 @@ def fraction(name: str, value: object) -> float:
     return number(name, value, lambda x: 0 < x <= 1, "a number in (0, 1]")
 
 
-def at_least(name: str, value: object, least: int) -> int:
-    """An integer not below ``least``."""
+def at_least(name: str, value: object, least: int, *, also: str = "") -> int:
+    """An integer not below ``least``; the error says what is allowed ``also``, and is read elsewhere."""
     if not (isinstance(value, numbers.Integral) and is_real(value)) or value < least:
-        raise refuse(name, value, f"an integer >= {least}")
+        raise refuse(name, value, f"an integer >= {least}{also}")
     return int(value)
 
 

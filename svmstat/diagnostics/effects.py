@@ -59,7 +59,7 @@ class Effect(Printed):
     ----------
     variables : tuple of Variable, length 1 or 2
     kind : str
-        "ale", "pdp", "ice", or "average" where a column goes by levels.
+        "ale", "pdp", "ice", or in the place of the first two "average" where a column goes by levels.
     outcome : Outcome
         What is predicted, with q entries.
     grid : tuple of ndarray

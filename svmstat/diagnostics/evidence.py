@@ -185,7 +185,7 @@ class Evidence:
             ± √(−2 log π[observed]); (1{event} − π)/√(π(1 − π)); 1{event} − π; or quantiles of the normal distribution
             drawn within the step of the observed outcome, standard normal where π is right [Dunn & Smyth 1996].
         rng : int or Generator, optional
-            For "quantile", on which alone the draws depend.
+            For "quantile", on which and on the order of the rows the draws depend.
 
         Returns
         -------
@@ -558,8 +558,8 @@ class Evidence:
         code = response.event_code if self.shape.two else None
         if self.units is not None and B:
             raise UnavailableError(
-                "bands are of samples of independent rows of weight one: with groups or probability "
-                "weights there are none, B=0."
+                "bands are of samples of independent rows, each so many copies: with groups or probability weights "
+                "there are none, B=0."
             )
         B = SAMPLES * self.draws_labels if B is None else B
         return reliability(self.probability, self.codes, self.weights, response.levels, code, B=B, level=level, rng=rng)

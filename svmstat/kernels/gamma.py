@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._tools.checks import number
+from svmstat._tools.checks import number, refuse
 from svmstat._tools.compiled import compiled
 from svmstat._tools.repeats import distinct_rows
 from svmstat._tools.threads import in_threads
@@ -80,7 +80,13 @@ def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = Non
     if not isinstance(gamma, str):
         return gamma
     X = np.asarray(X, dtype=float)
+    if X.ndim != 2:
+        raise ArgumentError(f"X has the shape {X.shape}: it must be (n, p).")
+    if power not in (1, 2):
+        raise refuse("power", power, "1 or 2")
     w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=float)
+    if w.shape != (len(X),):
+        raise ArgumentError(f"weights have the shape {w.shape}: there must be one for each of the {len(X)} rows of X.")
     X, w = X[w > 0], w[w > 0]
     if X.size == 0:
         n, p = X.shape

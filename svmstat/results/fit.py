@@ -38,7 +38,7 @@ class SVMResults(Pictured, Tabled, Termwise, Termed, Saved, AsEstimator):
     decision : Decision
         Costs, priors and class weights.
     untuned : tuple of str
-        Which of C and the parameters of the kernel were left at their defaults.
+        Which of C and gamma were left at their defaults.
     coupled_by : str
         What ``coupling`` was in the call of `svm`.
     asked : str

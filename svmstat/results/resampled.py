@@ -142,10 +142,10 @@ class Resampled(Predicting, Updated):
 
     @cached_property
     def by_rows(self) -> Self:
-        """The same fit without its groups, as if rows were independent."""
+        """The same fit without its groups, as if rows were independent; it has no call that makes it again."""
         machine, frame = self.machine, replace(self.frame, grouping=None)
         units = units_of(None, frame.weights, frame.weight_type == "frequency", machine.groups.of_row)
-        return replace(self, machine=replace(machine, units=units), frame=frame)
+        return replace(self, machine=replace(machine, units=units), frame=frame, call=None)
 
     def kfold(self, folds: Any = None, n_jobs: int | None = None, progress: bool = False) -> HeldOut:
         """Leave out each of some folds in turn.
@@ -227,7 +227,7 @@ class Resampled(Predicting, Updated):
         ----------
         kind : {"deviance", "pearson", "response", "quantile"}
         rng : int or Generator, optional
-            For "quantile".
+            For "quantile", on which and on the order of the rows the draws depend.
 
         Returns
         -------

@@ -30,7 +30,7 @@ class Settings:
     decision : Decision
         Costs, priors and class weights.
     untuned : tuple of str
-        Which of C and the parameters of the kernel were left at their defaults.
+        Which of C and gamma were left at their defaults.
     kind : str
         The library of the data, in which answers for the rows of the fit are.
     """

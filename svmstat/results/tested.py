@@ -97,8 +97,8 @@ class Tested(Resampled):
         rng : int or Generator, optional
             On which alone the replicates depend; with kernel="precomputed" on the order of the rows too.
         retune : bool
-            For the best fit of `tune` and "residual": whether cost and kernel are chosen anew in every replicate, by
-            the same search. That takes B searches.
+            For the best fit of `tune` without groups and probability weights, and "residual": whether cost and kernel
+            are chosen anew in every replicate, by the same search. That takes B searches.
         n_jobs, progress
             As in `loo`.
         envelope_of : InfluenceResult, optional
@@ -117,7 +117,8 @@ class Tested(Resampled):
             For weights that are no numbers of copies, unless method="pairs", or they are probability weights and
             method="residual"; and for weights that add up to more than 9e15.
         UnavailableError
-            For "residual" where a row cannot be held out, and with retune=True for a fit that is of no search.
+            For "residual" where a row cannot be held out; with retune=True for a fit that is of no search, or has
+            groups or probability weights; and for what another method does not have, retune and envelope_of.
 
         Notes
         -----
@@ -216,8 +217,8 @@ class Tested(Resampled):
         rng : int or Generator, optional
             On which alone they depend; with kernel="precomputed" on the order of the rows too.
         retune : bool
-            For the best fit of `tune`: whether cost and kernel are chosen anew for every permutation, by the same
-            search, without which a tuned score is compared with untuned ones.
+            For the best fit of `tune` without groups and probability weights: whether cost and kernel are chosen anew
+            for every permutation, by the same search, without which a tuned score is compared with untuned ones.
         n_jobs, progress
             As in `loo`.
 
@@ -232,7 +233,8 @@ class Tested(Resampled):
         DataError
             For fractional weights that are repeats, and for weights that add up to more than ten million.
         UnavailableError
-            Where a row cannot be held out, and with retune=True for a fit that is of no search.
+            Where a row cannot be held out, and with retune=True for a fit that is of no search, or has groups or
+            probability weights.
 
         Examples
         --------

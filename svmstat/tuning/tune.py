@@ -306,7 +306,7 @@ def _outer(nested: object) -> int | None:
     """Without how many folds in turn all is tuned anew; None if that is not asked for."""
     if isinstance(nested, bool | np.bool_):
         return OUTER if nested else None
-    return at_least("nested", nested, 2)
+    return at_least("nested", nested, 2, also=", True or False")
 
 
 def _another(seed: np.random.SeedSequence, which: int) -> np.random.Generator:

@@ -139,3 +139,21 @@ def test_the_order_of_the_rows_does_not_matter(Y, order, rule):
 @given(matrices, st.sampled_from(["scale", "median"]), st.sampled_from([0.5, 4.0]))
 def test_gamma_has_the_unit_of_an_inverse_square(Y, rule, factor):
     assert resolve_gamma(rule, factor * Y) == pytest.approx(resolve_gamma(rule, Y) / factor**2, rel=TOL)
+
+
+@pytest.mark.parametrize(
+    ("X", "more", "message"),
+    [
+        (np.arange(5.0), {}, r"X has the shape \(5,\): it must be \(n, p\)"),
+        (np.eye(5), {"power": 3}, "power=3 is not allowed: it must be 1 or 2"),
+        (
+            np.eye(5),
+            {"weights": np.ones(3)},
+            r"weights have the shape \(3,\): there must be one for each",
+        ),
+    ],
+)
+@pytest.mark.parametrize("gamma", ["scale", "median"])
+def test_what_the_rules_cannot_be_applied_to(gamma, X, more, message):
+    with pytest.raises(ArgumentError, match=message):
+        resolve_gamma(gamma, X, **more)

@@ -9,7 +9,7 @@ from levels import quiet
 from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 
 from svmstat import load, minimax, svm, tune
-from svmstat.errors import ArgumentError
+from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.solver import Status
 
 
@@ -218,3 +218,14 @@ def test_folds_lose_no_digits_of_a_probability_that_underflows():
     score = svm("y ~ x", data, C=1.0, **given).kfold(fold).score
     searched = tune("y ~ x", data, C=[1.0], criterion="kfold", folds=fold, **given).table["score"]
     assert score == pytest.approx(searched[0], rel=1e-6) and score > 1e5
+
+
+def test_a_fit_without_its_groups_cannot_be_taken_for_the_call_that_has_them(tmp_path):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=40), "g": np.repeat(np.arange(10), 4), "y": rng.random(40) < 0.5})
+    alone = svm("y ~ x", data, groups="g").by_rows
+    assert alone.n_groups is None
+    for again in (lambda: alone.update(C=3), lambda: alone.refit(data), lambda: alone.save(tmp_path / "f.svmstat")):
+        with pytest.raises(UnavailableError, match="this fit has none"):
+            again()
+    assert "Groups" not in str(alone.summary())

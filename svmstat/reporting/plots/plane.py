@@ -13,7 +13,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, nearest, number, refuse
 from svmstat._tools.frames import is_name
 from svmstat._tools.near import too_far, tree_of
-from svmstat.errors import ArgumentError
+from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import AlteredRows, ModelFrame, Variable
 
 _STEP, _WITHIN = 0.008, 0.35
@@ -186,7 +186,20 @@ def _held(rows: AlteredRows, shown: set[Any], at: Mapping[Hashable, object]) -> 
             )
         if types.is_scalar(value) and pd.isna(cast("Any", value)):
             raise ArgumentError(f"at={dict(at)!r} is not allowed: {name!r} must be held at a value.")
+    if at:
+        _try(rows, at)
     return {name: at[name] if name in at else _typical(rows.data[name], rows.weights) for name in others}
+
+
+def _try(rows: AlteredRows, at: Mapping[Hashable, Any]) -> None:
+    """Refuse values that a row cannot have: a new level, text for a number, or an infinite one."""
+    row = rows.data.head(1).copy()
+    for name, value in at.items():
+        row[name] = [value]
+    try:
+        rows.frame.design.transform(row)
+    except DataError as error:
+        raise ArgumentError(f"at={dict(at)!r} is not allowed: {str(error).removeprefix('newdata ')}") from error
 
 
 def _typical(values: pd.Series, weights: Floats) -> Any:

@@ -302,3 +302,19 @@ def test_of_many_rows_no_class_is_drawn_over_all_others(K):
     labels = ax.get_legend_handles_labels()[1]
     assert len(labels) == len(set(labels))
     plt.close(ax.figure)
+
+
+@pytest.mark.parametrize(("value", "message"), [("q", "has new level"), ("a", None)])
+def test_levels_that_the_others_cannot_be_held_at(value, message):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=40), "z": rng.normal(size=40), "k": rng.choice(list("ab"), 40)})
+    data["y"] = data["x"] > 0.3
+    fit = svm("y ~ x + z + k", data)
+    if message is None:
+        fit.plot_surface(at={"k": value})
+        return
+    with pytest.raises(ArgumentError, match=rf"at=\{{'k': 'q'\}} is not allowed: column 'k' {message}"):
+        fit.plot_surface(at={"k": value})
+    for wrong in ("a", np.inf):
+        with pytest.raises(ArgumentError, match=r"at=\{'z': .* is not allowed: column 'z'"):
+            fit.plot_surface(x="x", y="k", at={"z": wrong})
