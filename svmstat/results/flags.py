@@ -111,7 +111,7 @@ def _no_better(held_out: Evidence, errs_less: bool = False, *, hidden: bool = Fa
     """Where the class frequencies predict as well, as far as can be told, and what f tells may be ``hidden``."""
     found, se = held_out.rsquared, held_out.rsquared_se
     corrected = " corrected for tuning" if held_out.is_corrected else ""
-    numbers = f"(R-squared{corrected} {found:.3f} +- {se:.3f}"
+    numbers = f"(R-squared{corrected} {found:.3f}{'' if np.isnan(se) else f' +- {se:.3f}'}"
     if found <= 0.0:
         what = "what f tells is hidden, see below." if hidden else "this fit does not tell the levels apart."
         if errs_less:

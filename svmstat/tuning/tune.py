@@ -134,12 +134,12 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         Among equal scores the smallest C is chosen, then the smallest gamma, degree and coef0; of a search by ν that
         of the least P_F + P_M, then the earlier kernel, the larger ν of the other level and that of the event.
     folds : int, splitter, column name or array_like of shape (n,)
-        The folds of "kfold", minimax and Neyman–Pearson: their number, ≥ 2; a splitter of scikit-learn that holds out
-        no row twice; or the fold label of each row, as for blocks of time or space. With groups these are held out
-        whole. Otherwise rows that agree in all predictors and the response share a fold that is drawn, so that no fit
-        is tested on rows that it has seen, unless labels differ at a tenth of what agrees in the predictors: these have
-        few values then, and each row is a case of its own, or as many as it counts. All grid points have the same
-        folds. With another criterion a number is not used, and other folds are refused.
+        The folds of "kfold", minimax and Neyman–Pearson: their number, ≥ 2, and no more than a level has different
+        rows; a splitter of scikit-learn that holds out no row twice; or the fold label of each row, as for blocks of
+        time or space. With groups these are held out whole. Otherwise rows that agree in all predictors and the
+        response share a fold that is drawn, so that no fit is tested on rows that it has seen, unless labels differ at
+        a tenth of what agrees in the predictors: these have few values then, and each row is a case of its own, or as
+        many as it counts. All grid points have the same folds. With another criterion a number is not used, and other folds are refused.
     nested : bool or int
         Whether to repeat the whole search without each of ten stratified folds, or of as many as are given, and to
         score their rows with the fit that was chosen, and the map of the rows kept: `TuneResult.nested`. The best of

@@ -667,3 +667,9 @@ def test_a_gamma_that_is_called_too_small_or_too_large_is_not_kept_in_the_search
     assert "a larger gamma" in wide and "By the data, gamma too: tune('y ~ a + b', data)." in wide
     assert "a smaller gamma" in narrow and "gamma=" not in narrow
     assert "gamma=0.3" in said(svm("y ~ a + b", data, gamma=0.3))
+
+
+def test_a_standard_error_that_there_is_not_is_not_printed():
+    fake = SimpleNamespace(rsquared=0.0, rsquared_se=np.nan, is_corrected=False)
+    (text,) = _no_better(fake)
+    assert "(R-squared 0.000): this fit does not tell the levels apart" in text and "nan" not in text
