@@ -139,7 +139,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         time or space. With groups these are held out whole. Otherwise rows that agree in all predictors and the
         response share a fold that is drawn, so that no fit is tested on rows that it has seen, unless labels differ at
         a tenth of what agrees in the predictors: these have few values then, and each row is a case of its own, or as
-        many as it counts. All grid points have the same folds. With another criterion a number is not used, and other folds are refused.
+        many as it counts. All grid points have the same folds. With another criterion a number is not used, and other
+        folds are refused.
     nested : bool or int
         Whether to repeat the whole search without each of ten stratified folds, or of as many as are given, and to
         score their rows with the fit that was chosen, and the map of the rows kept: `TuneResult.nested`. The best of
