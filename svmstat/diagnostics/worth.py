@@ -107,7 +107,7 @@ _NO_RANKS = (
 _BALANCED = " fit.kfold({folds}) keeps the levels in balance{but}."
 """Where rows or groups are left out one by one."""
 _BUT_FOR_A_ROW = " but for a row in each fold, by which an f next to constant moves too"
-_BUT_FOR_GROUPS = " as far as whole groups can be"
+_BUT_FOR_GROUPS = " as far as whole groups allow"
 _OUT_OF_BALANCE = (
     "AUC is {alike:.3f} among rows whose fits have seen as many of each level, and {auc:.3f} of all: from fold to fold "
     "the intercept moves by more than f tells the levels apart, and errors, sensitivity and specificity suffer from it "
@@ -365,10 +365,11 @@ def _of_pooled_auc(held_out: Evidence) -> str:
 def _auc_of_alike(held_out: Evidence) -> float:
     """Of two levels, the area over pairs of rows whose fits have seen the same weights of both; NaN if none have.
 
-    Where folds are not in balance, f is that of another intercept from one to the next.
+    Where folds are not in balance, f is that of another intercept from one to the next. Those of groups, and given
+    ones, differ in more than that.
     """
     seen = getattr(held_out, "seen", None)
-    if seen is None:
+    if seen is None or not re.fullmatch(r"\d+ folds", held_out.how):
         return np.nan
     used = held_out.weights > 0
     strata = np.unique(seen[used], axis=0, return_inverse=True)[1].ravel()

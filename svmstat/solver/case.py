@@ -132,8 +132,8 @@ def by_itself(case: Case, beta: Floats, h: Floats) -> Case:
     if near is None:
         return case
     anew, spread = float(rounding_of(beta, case.gram.sizes)), float(case.gram.ordinary.spread(case.linear - h))
-    seen = near.rounding > min(_FOLLOWED * anew, _UNSEEN * spread)
-    return replace(case, neighbour=None) if seen else case
+    follows = near.rounding <= min(_FOLLOWED * anew, _UNSEEN * spread)
+    return case if follows else replace(case, neighbour=None)
 
 
 def followed(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:
