@@ -1241,3 +1241,19 @@ def test_what_is_wrong_with_new_rows_has_no_words_of_python(of_x, text, message,
 def test_options_of_others_that_are_not_given(arguments, message, capsys):
     assert cli.main(arguments) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["compare", *TWO, "--C", "4", "--seed", "3"], "--seed has no effect without --folds or --nested."),
+        (["compare", *TWO, "--C", "4", "--seed", "3", "--folds", "5"], None),
+        (["tune", *ONE, "--C", "4", "--gamma", "1", "--folds", "5"], "--folds has no effect with --criterion loo."),
+        (["tune", *ONE, "--C", "4", "--gamma", "1", "--folds", "5", "--criterion", "kfold"], None),
+        (["tune", *ONE, "--C", "4", "--gamma", "1"], None),
+    ],
+)
+def test_options_without_effect_are_told(capsys, command, told):
+    assert cli.main([command[0], "mackerel", *command[1:]]) == 0
+    warned = capsys.readouterr().err
+    assert (told in warned) if told else "has no effect" not in warned

@@ -249,6 +249,8 @@ def _compare(
     if len({(_sides(formula), kernel) for formula, kernel in each}) < len(each):
         raise SvmstatError("a model is given twice: formulas and kernels must be different.")
     folds = settings.get("folds")
+    if "rng" in settings and folds is None and not settings.get("nested"):
+        _warn("--seed has no effect without --folds or --nested.")
     frame = _frame(data, options, formulas, folds)
     if folds in frame.columns:
         with _warnings_on_stderr():
@@ -319,6 +321,8 @@ def _tune(data: str, formulas: Sequence[str], kernels: Sequence[str] = (), forma
     if isinstance(criterion, str) and criterion not in CRITERIA:
         allowed = ", ".join((*CRITERIA, "minimax", "neyman-pearson=LEVEL"))
         raise SvmstatError(f"criterion={criterion!r} is not allowed: --criterion is one of {allowed}.")
+    if isinstance(options.get("folds"), int) and (criterion or "loo") in set(CRITERIA) - {"kfold"}:
+        _warn(f"--folds has no effect with --criterion {criterion or 'loo'}.")
     if kernels:
         options["kernel"] = kernels[0] if len(kernels) == 1 else list(kernels)
     options = _ALL_CORES | options
