@@ -144,11 +144,18 @@ def followed(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:
     return h
 
 
-@compiled()
-def difference(was, beta):
+def difference(was: Floats, beta: Floats) -> tuple[Rows, Floats]:
     """The rows (m,) whose β differ, both (n,), and what they were less what they are (m,)."""
-    rows, change, m = np.empty(beta.shape[0], np.int64), np.empty(beta.shape[0]), 0
+    rows, change = np.empty(len(beta), np.int64), np.empty(len(beta))
+    m = _put_difference(was, beta, rows, change)
+    return rows[:m], change[:m]
+
+
+@compiled(borrowing=True)
+def _put_difference(was, beta, rows, change):
+    """The same into memory (n,) for both; m."""
+    m = 0
     for i in range(beta.shape[0]):
         rows[m], change[m] = i, was[i] - beta[i]
         m += was[i] != beta[i]
-    return rows[:m], change[:m]
+    return m

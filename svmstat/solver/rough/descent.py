@@ -73,9 +73,10 @@ def _movable(case: Case, beta: Floats, h: Floats, verdict: Verdict, reach: float
 
     A bound row violates optimality for the middle b of the crossed interval, or for some b within half of ``reach``.
     """
-    half = 0.5 * reach
-    rows = _in_motion(h, beta, case.lo, case.hi, case.sums.group, verdict.b, half)
-    if len(rows) <= largest:
+    half, rows = 0.5 * reach, np.empty(len(h), np.int64)
+    m = _put_in_motion(h, beta, case.lo, case.hi, case.sums.group, verdict.b, half, rows)
+    rows = rows[:m]
+    if m <= largest:
         return rows
     b, rising, falling = case.shifts(verdict.b, rows), beta[rows] < case.hi[rows], beta[rows] > case.lo[rows]
     above, below = np.maximum(h[rows] - b + half, 0.0), np.maximum(b + half - h[rows], 0.0)
@@ -84,15 +85,15 @@ def _movable(case: Case, beta: Floats, h: Floats, verdict: Verdict, reach: float
     return np.sort(np.argpartition(lacking, largest)[:largest])
 
 
-@compiled()
-def _in_motion(h, beta, lo, hi, group, b, half):
-    """The rows (m,) that are free, or that violate optimality by more than −``half`` for the b of their group."""
-    rows, m = np.empty(h.shape[0], np.int64), 0
+@compiled(borrowing=True)
+def _put_in_motion(h, beta, lo, hi, group, b, half, rows):
+    """The rows that are free, or violate optimality by more than −``half`` for the b of their group, first; m."""
+    m = 0
     for i in range(h.shape[0]):  # without a branch: it is as good as random which way it would go
         may_rise, may_fall, shift = beta[i] < hi[i], beta[i] > lo[i], b[group[i]]
         rows[m] = i
         m += (may_rise & may_fall) | (may_rise & (h[i] > shift - half)) | (may_fall & (h[i] < shift + half))
-    return rows[:m]
+    return m
 
 
 def _improve(case: Case, rows: Rows, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room) -> int:
