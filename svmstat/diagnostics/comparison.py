@@ -19,6 +19,7 @@ from svmstat.diagnostics.worth import (
     few_groups,
     hang_on_the_intercept,
     lacks_predictions,
+    out_of_balance,
     short_of_balance,
     uneven_note,
     what_is_left_out,
@@ -235,6 +236,8 @@ class Comparison(Printed):
         two, untold = self.evidence[0].shape.two, self._without_errors()
         if untold or two:
             notes.append(untold or _POOLED)
+        named = zip(self.names, self.evidence, strict=True)
+        notes += [f"{name}: {told}" for name, each in named if (told := out_of_balance(each))]
         if not two:
             notes.append("Of more than two levels AUC and calibration are by level: comparison[name].auc.")
         else:

@@ -29,8 +29,9 @@ _NOTES = (
     "whose scaling refits keep (tails).",
 )
 _BEYOND = (
-    "{rows} {has} a predictor beyond the values of the fit's rows: no data tell what holds there, and se and interval "
-    "do not know that. The f of an rbf kernel goes to its intercept far from all rows."
+    "{rows} {has} a value beyond those of the fit's rows, of a predictor or of what the formula makes of some: no data "
+    "tell what holds there, and se and interval do not know that. The f of an rbf kernel goes to its intercept far "
+    "from all rows."
 )
 _MOST_SHOWN = 10
 

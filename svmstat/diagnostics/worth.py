@@ -108,11 +108,13 @@ _BALANCED = " fit.kfold({folds}) keeps the levels in balance{but}."
 """Where rows or groups are left out one by one."""
 _BUT_FOR_A_ROW = " but for a row in each fold, by which an f next to constant moves too"
 _BUT_FOR_GROUPS = " as far as whole groups allow"
+_BUT_FOR_WEIGHTS = " as far as rows of such weights allow"
 _OUT_OF_BALANCE = (
     "AUC is {alike:.3f} among rows whose fits have seen as many of each level, and {auc:.3f} of all: from fold to fold "
     "the intercept moves by more than f tells the levels apart, and errors, sensitivity and specificity suffer from it "
-    "as well. Folds whose number divides the rows of each level, or a larger C, avoid that."
+    "as well. {remedy}."
 )
+_NUMBERS_THAT_DIVIDE = "Folds whose number divides the rows of each level, or a larger C, avoid that"
 _CLEARLY_LESS = 0.05
 """By how much AUC of all rows is less than that of these where it is said."""
 
@@ -352,14 +354,27 @@ def _of_order(held_out: Evidence) -> str:
 
 def _of_pooled_auc(held_out: Evidence) -> str:
     """How far AUC is off where C, the folds and the levels are as here."""
-    alike = _auc_of_alike(held_out)
-    if alike > held_out.auc + _CLEARLY_LESS:
-        return _OUT_OF_BALANCE.format(alike=alike, auc=held_out.auc)
+    if told := out_of_balance(held_out):
+        return told
     covered = "" if _of_hard(held_out, "") else _USUAL
     return _RANKS.format(
         rare=_RANKS_OF_RARE * (_rarest(held_out) < _UNEVEN_LEVELS),
         covered=_RANKS_OF_SUPPORT if _are_support(held_out) else covered,
     )
+
+
+def out_of_balance(held_out: Evidence) -> str:
+    """What folds with more of a level than others do to numbers of pooled rows, where that is much."""
+    alike = _auc_of_alike(held_out)
+    if not alike > held_out.auc + _CLEARLY_LESS:
+        return ""
+    remedy = "A larger C avoids that" if _has_weights(held_out) else _NUMBERS_THAT_DIVIDE
+    return _OUT_OF_BALANCE.format(alike=alike, auc=held_out.auc, remedy=remedy)
+
+
+def _has_weights(held_out: Evidence) -> bool:
+    """Whether rows that count are not all one."""
+    return bool((held_out.weights[held_out.weights > 0] != 1.0).any())
 
 
 def _auc_of_alike(held_out: Evidence) -> float:
@@ -369,7 +384,7 @@ def _auc_of_alike(held_out: Evidence) -> float:
     ones, differ in more than that.
     """
     seen = getattr(held_out, "seen", None)
-    if seen is None or not re.fullmatch(r"\d+ folds", held_out.how):
+    if seen is None or not held_out.shape.two or not re.fullmatch(r"\d+ folds", held_out.how):
         return np.nan
     used = held_out.weights > 0
     strata = np.unique(seen[used], axis=0, return_inverse=True)[1].ravel()
@@ -401,6 +416,8 @@ def short_of_balance(held_out: Evidence, folds: int) -> str:
     """What so many folds lack of keeping the levels in balance."""
     if are_groups(held_out.units):
         return _BUT_FOR_GROUPS
+    if _has_weights(held_out):
+        return _BUT_FOR_WEIGHTS
     return _BUT_FOR_A_ROW * bool((held_out.rows_of_levels % folds).any())
 
 
@@ -431,10 +448,8 @@ def hang_on_the_intercept(held_out: Evidence) -> bool:
 
 
 def ranks_a_level_the_wrong_way(held_out: Evidence) -> bool:
-    """Whether that is so beyond doubt of one of several levels, while the others may be told apart."""
-    if held_out.shape.two or not held_out.levels_move:
-        return False
-    return bool((held_out.auc + 2.0 * held_out.auc_se < 0.5).any())
+    """Whether that is so beyond doubt of two levels, or of one of several while others may be told apart."""
+    return bool(held_out.levels_move and np.any(held_out.auc + 2.0 * held_out.auc_se < 0.5))
 
 
 def _of_line(held_out: Evidence) -> str:

@@ -9,7 +9,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.texts import counted
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.copies_seen import warning_of_copies
-from svmstat.diagnostics.worth import balanced_folds, few_rows, hang_on_the_intercept, short_of_balance
+from svmstat.diagnostics.worth import balanced_folds, few_rows, short_of_balance
 from svmstat.kernels import Kernel
 from svmstat.machine import Pair
 from svmstat.objective import predictive
@@ -113,7 +113,9 @@ def _no_better(held_out: Evidence, errs_less: bool = False, *, hidden: bool = Fa
     corrected = " corrected for tuning" if held_out.is_corrected else ""
     numbers = f"(R-squared{corrected} {found:.3f}{'' if np.isnan(se) else f' +- {se:.3f}'}"
     if found <= 0.0:
-        what = "what f tells is hidden, see below." if hidden else "this fit does not tell the levels apart."
+        what = (
+            "what f tells, if anything, is hidden, see below." if hidden else "this fit does not tell the levels apart."
+        )
         if errs_less:
             errors = f"({held_out.error_rate:.4f}, {held_out.base_error:.4f})"
             what = f"it errs less than who always says the commonest level {errors}, but its probabilities are off."
@@ -129,7 +131,7 @@ def _hides_its_order(fit: Resampled, held_out: Evidence, turned: list[float]) ->
     """Where f ranks the levels of its rows, and moves by more than it differs when one of them is left out."""
     if turned:
         folds = balanced_folds(held_out)
-        by_folds = folds is not None and not short_of_balance(held_out, folds)
+        by_folds = fit.event is not None and folds is not None and not short_of_balance(held_out, folds)
         pairs = "" if fit.event is not None else f" of {counted(len(turned), 'pair')} of levels"
         yield (
             f"f{pairs} ranks its own rows (AUC {min(turned):.3f}{' or more' * (len(turned) > 1)}), and held-out rows "
@@ -140,7 +142,7 @@ def _hides_its_order(fit: Resampled, held_out: Evidence, turned: list[float]) ->
 
 def _turned_round(fit: Resampled, held_out: Evidence) -> list[float]:
     """The in-sample AUC of the pairs of levels that f ranks in its own rows, and the wrong way in held-out ones."""
-    if fit.nu is not None or not hang_on_the_intercept(held_out):
+    if fit.nu is not None or not held_out.levels_move:
         return []
     bounded = fit.n_support["bounded"]
     shares = [bounded.sum() / fit.nobs] if fit.event is not None else bounded / fit.n_support["rows"]
@@ -154,7 +156,7 @@ def _turned_round(fit: Resampled, held_out: Evidence) -> list[float]:
         )
         if share > _MOST_BOUNDED and own > _RANKS and unseen < _WRONG_WAY:
             found.append(own)
-    return found
+    return [] if found and _are_all_unlike(fit) else found
 
 
 def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None = None) -> Iterator[str]:
@@ -294,6 +296,12 @@ def _cause_by_nu(fit: Resampled) -> str:
     )
 
 
+def _are_all_unlike(fit: Resampled) -> bool:
+    """Whether to the kernel no row resembles another."""
+    alike = _alikeness(fit)
+    return alike is not None and alike < _UNLIKE and _nearest(fit) < _NEAR
+
+
 def _cause(fit: Resampled, level: object) -> str:
     """What most likely made it predict one level, and the remedy: rows on the wrong side are at their bound."""
     if not fit.converged:
@@ -308,7 +316,7 @@ def _cause(fit: Resampled, level: object) -> str:
     alike = _alikeness(fit)
     if alike is not None and alike > _ALIKE:
         return f"to this kernel all rows look alike; a larger gamma, or a {_LARGER}, lets f follow the predictors"
-    if alike is not None and alike < _UNLIKE and _nearest(fit) < _NEAR:
+    if _are_all_unlike(fit):
         return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
     if fit.nu is not None:
         return _cause_by_nu(fit)

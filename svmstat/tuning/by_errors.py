@@ -331,15 +331,13 @@ class NuPlan(Plan):
     def _ends_of_nu(self, result: TuneResult) -> list[str]:
         """Which ν is at an end of its grid, and could be beyond it."""
         found = []
-        for name, label in {} if self.kind in BASELINES else _NU.items():
-            asked, value = result.table[name], float(result.best_row[name])
-            known = asked[result.table["status"] == "ok"]
-            is_end = {
-                "smallest": value == asked.min() < known.max(),
-                "largest": known.min() < value == known.max() < 1.0,
-            }
+        grids = {} if self.kind in BASELINES else {"nu_event": self.nu_event, "nu_other": self.nu_other}
+        for name, grid in grids.items():
+            looked_at, value = result.table[name], float(result.best_row[name])
+            low, high = looked_at.min(), looked_at.max()
+            is_end = {"smallest": value == low < high, "largest": low < value == high and np.max(grid) < 1.0}
             found += [
-                f"The best {label} = {value:.6g} is the {end} of its grid: a wider one may hold a better."
+                f"The best {_NU[name]} = {value:.6g} is the {end} of its grid: a wider one may hold a better."
                 for end, holds in is_end.items()
                 if holds
             ]

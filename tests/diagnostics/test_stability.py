@@ -238,10 +238,10 @@ def test_rows_beyond_the_values_of_the_fit_are_counted(K, weighted):
     data["w"] = np.where(data["x"] == data["x"].max(), 0.0, 1.0) if weighted else 1.0
     fit = svm("y ~ x + z", data, C=2, weights="w" if weighted else None)
     replicates = fit.bootstrap(B=39, rng=1)
-    told = "have a predictor beyond the values of the fit's rows: no data tell what holds there"
+    told = "have a value beyond those of the fit's rows, of a predictor or of what the formula makes of some"
     new = data[data["w"] > 0].head(4).copy()
     within = replicates.get_prediction(new)
-    assert within.beyond == 0 and "predictor beyond" not in str(within)
+    assert within.beyond == 0 and "value beyond" not in str(within)
     new.loc[new.index[0], "x"], new.loc[new.index[1], "z"] = 99.0, -99.0
     new.loc[new.index[2], "x"] = np.nan
     found = replicates.get_prediction(new)

@@ -622,8 +622,8 @@ def test_several_levels_that_a_small_cost_hides_are_told_as_two_are():
     fit = small_cost((30, 30, 30))
     text = said(fit, loo=True)
     assert fit.apparent.error_rate < 0.1 and fit.loo().error_rate > 0.9
-    assert "what f tells is hidden, see below" in text and "does not tell the levels apart" not in text
-    assert "f of 3 pairs of levels ranks its own rows" in text and "A larger C, or folds, tell what f is worth" in text
+    assert "what f tells, if anything, is hidden, see below" in text and "does not tell the levels apart" not in text
+    assert "f of 3 pairs of levels ranks its own rows" in text and "A larger C tells what f is worth" in text
     assert "By the data, C too: tune('y ~ a + b', data)." in text
     assert fit.kfold(10).error_rate < 0.2
     assert "ranks its own rows" not in said(small_cost((30, 30, 30), C=1.0), loo=True)
@@ -673,3 +673,26 @@ def test_a_standard_error_that_there_is_not_is_not_printed():
     fake = SimpleNamespace(rsquared=0.0, rsquared_se=np.nan, is_corrected=False)
     (text,) = _no_better(fake)
     assert "(R-squared 0.000): this fit does not tell the levels apart" in text and "nan" not in text
+
+
+def test_what_a_small_cost_hides_is_told_whatever_the_map_makes_of_it():
+    fit = small_cost((30, 30)).update(calibration="insample")
+    assert fit.loo().rsquared > 0.0 and fit.loo().auc < 0.1
+    assert "f ranks its own rows" in said(fit, loo=True) and "By the data, C too" in said(fit, loo=True)
+    assert "fit.kfold(10) keeps the levels in balance" in " ".join(str(fit.loo()).split())
+
+
+def test_a_kernel_to_which_no_row_resembles_another_hides_nothing_by_its_cost():
+    fit = small_cost((30, 30), C=1.0).update(gamma=1e6)
+    assert fit.loo().auc < 0.1 and "f ranks its own rows" not in said(fit, loo=True)
+
+
+def test_weights_keep_folds_from_being_in_balance():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"]).assign(y=np.repeat(["p", "q"], 40))
+    data["a"] += 3.0 * (data["y"] == "q")
+    data["w"] = np.where(np.arange(80) % 8 == 0, 3.0, 1.0)
+    for kind in ("frequency", "probability"):
+        fit = svm("y ~ a + b", data, C=0.003, weights="w", weight_type=kind)
+        assert "keeps the levels in balance as far as rows of such weights allow" in " ".join(str(fit.loo()).split())
+        assert "or folds, tell" not in said(fit, loo=True)

@@ -1,5 +1,6 @@
 """The plane of a figure: two predictors of a fit vary, on the axes of the data, the others are held."""
 
+import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -13,7 +14,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, nearest, number, refuse
 from svmstat._tools.frames import is_name
 from svmstat._tools.near import too_far, tree_of
-from svmstat.errors import ArgumentError, DataError
+from svmstat.errors import ArgumentError, DataError, DesignWarning
 from svmstat.formula import AlteredRows, ModelFrame, Variable
 
 _STEP, _WITHIN = 0.008, 0.35
@@ -197,9 +198,13 @@ def _try(rows: AlteredRows, at: Mapping[Hashable, Any]) -> None:
     for name, value in at.items():
         row[name] = [value]
     try:
-        rows.frame.design.transform(row)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DesignWarning)  # what it would say of is refused
+            missing = rows.frame.design.transform(row).missing
     except DataError as error:
         raise ArgumentError(f"at={dict(at)!r} is not allowed: {str(error).removeprefix('newdata ')}") from error
+    if missing.any():
+        raise ArgumentError(f"at={dict(at)!r} is not allowed: what the formula makes of it is no number.")
 
 
 def _typical(values: pd.Series, weights: Floats) -> Any:

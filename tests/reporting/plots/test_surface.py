@@ -318,3 +318,12 @@ def test_levels_that_the_others_cannot_be_held_at(value, message):
     for wrong in ("a", np.inf):
         with pytest.raises(ArgumentError, match=r"at=\{'z': .* is not allowed: column 'z'"):
             fit.plot_surface(x="x", y="k", at={"z": wrong})
+
+
+def test_a_value_of_which_the_formula_makes_no_number():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=40), "z": rng.normal(size=40), "d": rng.random(40) + 1.0})
+    data["y"] = data["x"] > 0.3
+    fit = svm("y ~ x + z + np.log(d)", data)
+    with pytest.raises(ArgumentError, match=r"at=\{'d': -1\} is not allowed: what the formula makes of it"):
+        fit.plot_surface(x="x", y="z", at={"d": -1})
