@@ -365,6 +365,8 @@ def _of_pooled_auc(held_out: Evidence) -> str:
 
 def out_of_balance(held_out: Evidence) -> str:
     """What folds with more of a level than others do to numbers of pooled rows, where that is much."""
+    if not held_out.shape.two:
+        return ""
     alike = _auc_of_alike(held_out)
     if not alike > held_out.auc + _CLEARLY_LESS:
         return ""
@@ -384,7 +386,7 @@ def _auc_of_alike(held_out: Evidence) -> float:
     ones, differ in more than that.
     """
     seen = getattr(held_out, "seen", None)
-    if seen is None or not held_out.shape.two or not re.fullmatch(r"\d+ folds", held_out.how):
+    if seen is None or not re.fullmatch(r"\d+ folds", held_out.how):
         return np.nan
     used = held_out.weights > 0
     strata = np.unique(seen[used], axis=0, return_inverse=True)[1].ravel()
@@ -449,7 +451,9 @@ def hang_on_the_intercept(held_out: Evidence) -> bool:
 
 def ranks_a_level_the_wrong_way(held_out: Evidence) -> bool:
     """Whether that is so beyond doubt of two levels, or of one of several while others may be told apart."""
-    return bool(held_out.levels_move and np.any(held_out.auc + 2.0 * held_out.auc_se < 0.5))
+    if not np.min(held_out.auc) < 0.5 or not held_out.levels_move:
+        return False
+    return bool(np.any(held_out.auc + 2.0 * held_out.auc_se < 0.5))
 
 
 def _of_line(held_out: Evidence) -> str:

@@ -142,7 +142,7 @@ def _hides_its_order(fit: Resampled, held_out: Evidence, turned: list[float]) ->
 
 def _turned_round(fit: Resampled, held_out: Evidence) -> list[float]:
     """The in-sample AUC of the pairs of levels that f ranks in its own rows, and the wrong way in held-out ones."""
-    if fit.nu is not None or not held_out.levels_move:
+    if fit.nu is not None or np.min(held_out.auc) > 0.5 or not held_out.levels_move:
         return []
     bounded = fit.n_support["bounded"]
     shares = [bounded.sum() / fit.nobs] if fit.event is not None else bounded / fit.n_support["rows"]
